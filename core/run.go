@@ -1,0 +1,120 @@
+package core
+
+import "encoding/json"
+
+// RunKind says what a run is for (engine.md §1).
+type RunKind string
+
+const (
+	RunChat     RunKind = "chat"
+	RunSend     RunKind = "send"
+	RunTurn     RunKind = "turn"
+	RunAnnounce RunKind = "announce"
+	RunSpawn    RunKind = "spawn"
+	RunNote     RunKind = "note"
+)
+
+// RunState is where a run stands.
+type RunState string
+
+const (
+	RunQueued  RunState = "queued"
+	RunRunning RunState = "running"
+	RunEnded   RunState = "ended"
+)
+
+// RunOutcome is how a run ended.
+type RunOutcome string
+
+const (
+	OutcomeOK          RunOutcome = "ok"
+	OutcomeError       RunOutcome = "error"
+	OutcomeTimeout     RunOutcome = "timeout"
+	OutcomeAborted     RunOutcome = "aborted"
+	OutcomeInterrupted RunOutcome = "interrupted"
+)
+
+// Usage is what a run cost. Cost is in the currency of the configured prices, absent when there are none.
+type Usage struct {
+	Input  int64    `json:"input"`
+	Output int64    `json:"output"`
+	Cost   *float64 `json:"cost,omitempty"`
+}
+
+// Run is one agent turn in one session (engine.md §1).
+type Run struct {
+	ID           string      `json:"runId"`
+	SessionKey   string      `json:"sessionKey"`
+	SessionID    string      `json:"sessionId,omitempty"`
+	Kind         RunKind     `json:"kind"`
+	Lane         string      `json:"lane,omitempty"`
+	State        RunState    `json:"state"`
+	Outcome      RunOutcome  `json:"outcome,omitempty"`
+	Error        string      `json:"error,omitempty"`
+	QueuedAt     int64       `json:"queuedAt"`
+	StartedAt    int64       `json:"startedAt,omitempty"`
+	EndedAt      int64       `json:"endedAt,omitempty"`
+	RequesterKey string      `json:"requesterKey,omitempty"`
+	ChainID      string      `json:"chainId,omitempty"`
+	Hop          int         `json:"hop,omitempty"`
+	ExchangeID   string      `json:"exchangeId,omitempty"`
+	ParentRunID  string      `json:"parentRunId,omitempty"`
+	WaitingOn    string      `json:"waitingOn,omitempty"`
+	Owner        string      `json:"owner,omitempty"`
+	Fence        Rev         `json:"fence,omitempty"`
+	Message      string      `json:"message,omitempty"`
+	Label        string      `json:"label,omitempty"`
+	Provenance   *Provenance `json:"provenance,omitempty"`
+	Model        string      `json:"model,omitempty"`
+	Thinking     string      `json:"thinking,omitempty"`
+	Cleanup      string      `json:"cleanup,omitempty"`
+	Result       string      `json:"result,omitempty"` // a sub-agent's frozen result text
+	Usage        *Usage      `json:"usage,omitempty"`
+	FirstSeq     uint64      `json:"firstSeq,omitempty"`
+	LastSeq      uint64      `json:"lastSeq,omitempty"`
+	Mirrored     bool        `json:"mirrored,omitempty"` // read from a source's registry: history, never taken up again
+}
+
+// Exchange is a sessions_send after round 1: the reply-back loop and its announce (engine.md §4).
+type Exchange struct {
+	ID           string `json:"exchangeId"`
+	RequesterKey string `json:"requesterKey"`
+	TargetKey    string `json:"targetKey"`
+	ChainID      string `json:"chainId"`
+	Request      string `json:"request"`
+	FirstReply   string `json:"firstReply,omitempty"`
+	LatestReply  string `json:"latestReply,omitempty"`
+	Turn         int    `json:"turn"`
+	Speaker      string `json:"speaker,omitempty"`
+	State        string `json:"state"` // looping | announcing | done | skipped | undeliverable | failed | stopped
+	Reason       string `json:"reason,omitempty"`
+	CreatedAt    int64  `json:"createdAt"`
+	UpdatedAt    int64  `json:"updatedAt"`
+}
+
+// Delivery is one outbound text: stored before it is attempted (engine.md §5).
+type Delivery struct {
+	ID            string          `json:"id"`
+	SessionKey    string          `json:"sessionKey"`
+	RunID         string          `json:"runId,omitempty"`
+	Route         DeliveryContext `json:"route"`
+	Text          string          `json:"text"`
+	State         string          `json:"state"` // pending | attempting | delivered | gave-up | unknown | blocked | cancelled | undeliverable | expired
+	Rule          string          `json:"rule,omitempty"`
+	Attempts      int             `json:"attempts"`
+	LastError     string          `json:"lastError,omitempty"`
+	NextAttemptAt int64           `json:"nextAttemptAt,omitempty"`
+	CreatedAt     int64           `json:"createdAt"`
+}
+
+// AuditEntry is one command of an operator or client (engine.md §7). Rev is the revision that carried it.
+type AuditEntry struct {
+	Rev    Rev             `json:"rev"`
+	At     int64           `json:"at"`
+	Who    string          `json:"who"`
+	Verb   string          `json:"verb"`
+	Target string          `json:"target,omitempty"`
+	Before json.RawMessage `json:"before,omitempty"`
+	After  json.RawMessage `json:"after,omitempty"`
+	Result string          `json:"result"`
+}
