@@ -23,6 +23,7 @@ const (
 	CodeStoreDamaged  Code = "store_damaged"  // a cordboard store whose pages or records do not hold together
 	CodeStoreNewer    Code = "store_newer"    // written by a newer cordboard
 	CodeStoreMissing  Code = "store_missing"  // there is no store at that path
+	CodeStoreIO       Code = "store_io"       // the file system refused: full, no permission, no locks, an I/O error
 	CodeReadOnly      Code = "read_only"      // the board or store was opened for reading
 	CodeInternal      Code = "internal"       // a fault of ours
 )

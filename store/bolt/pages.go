@@ -1,0 +1,177 @@
+package bolt
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"cordboard/core"
+)
+
+// Kinds of pages and elements of bbolt's layout.
+const (
+	pageBranch   = 0x01
+	pageLeaf     = 0x02
+	pageFreelist = 0x10
+	elementSize  = 16
+	leafBucket   = 0x01
+)
+
+// pageTree walks the pages of a file without bbolt.
+type pageTree struct {
+	data  []byte
+	size  uint64
+	pages uint64
+	seen  []uint64 // bit per page
+	todo  []uint64
+}
+
+// checkPages walks from the root and returns the first page that does not fit: outside the file, of the wrong kind, with elements that
+// reach out of it, or in the tree twice. It looks at all pages or only at the root and the freelist.
+func checkPages(path string, f *os.File, h *header, all bool) error {
+	data, err := unix.Mmap(int(f.Fd()), 0, int(h.pages*h.pageSize), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return core.Errorf(core.CodeStoreIO, "the store %s cannot be mapped into memory on this file system: %w", path, err)
+	}
+	defer func() { _ = unix.Munmap(data) }()
+	t := &pageTree{data: data, size: h.pageSize, pages: h.pages, seen: make([]uint64, h.pages/64+1), todo: []uint64{h.root}}
+	if h.freelist != noFreelist {
+		err = t.freelist(h.freelist)
+	}
+	for err == nil && len(t.todo) > 0 {
+		id := t.todo[len(t.todo)-1]
+		t.todo = t.todo[:len(t.todo)-1]
+		err = t.page(id)
+		if !all {
+			break
+		}
+	}
+	if err != nil {
+		return core.Errorf(core.CodeStoreDamaged, "the store %s is damaged (%w): restore a backup, the file was left as it is", path, err)
+	}
+	return nil
+}
+
+// head takes a page into the tree and returns its bytes, overflow included.
+func (t *pageTree) head(id uint64) (page []byte, flags uint16, count int, err error) {
+	if id < 2 || id >= t.pages {
+		return nil, 0, 0, fmt.Errorf("page %d is named but the file has %d", id, t.pages)
+	}
+	ne := binary.NativeEndian
+	page = t.data[id*t.size:]
+	overflow := uint64(ne.Uint32(page[12:]))
+	switch {
+	case ne.Uint64(page) != id:
+		return nil, 0, 0, fmt.Errorf("page %d is overwritten: it calls itself %d", id, ne.Uint64(page))
+	case overflow >= t.pages-id:
+		return nil, 0, 0, fmt.Errorf("page %d reaches beyond the end", id)
+	}
+	for p := id; p <= id+overflow; p++ {
+		if t.seen[p/64]&(1<<(p%64)) != 0 {
+			return nil, 0, 0, fmt.Errorf("page %d is used twice", p)
+		}
+		t.seen[p/64] |= 1 << (p % 64)
+	}
+	return page[:(overflow+1)*t.size], ne.Uint16(page[8:]), int(ne.Uint16(page[10:])), nil
+}
+
+func (t *pageTree) page(id uint64) error {
+	page, flags, count, err := t.head(id)
+	if err != nil {
+		return err
+	}
+	switch flags {
+	case pageBranch:
+		return t.branch(id, page, count)
+	case pageLeaf:
+		return t.leaf(id, page, count)
+	}
+	return fmt.Errorf("page %d is of no known kind (%#x)", id, flags)
+}
+
+func (t *pageTree) branch(id uint64, page []byte, count int) error {
+	ne := binary.NativeEndian
+	if count == 0 || pageHeader+count*elementSize > len(page) {
+		return fmt.Errorf("branch page %d cannot have %d elements", id, count)
+	}
+	for i := range count {
+		at := pageHeader + i*elementSize
+		pos, size := uint64(ne.Uint32(page[at:])), uint64(ne.Uint32(page[at+4:]))
+		if uint64(at)+pos+size > uint64(len(page)) {
+			return fmt.Errorf("element %d reaches out of branch page %d", i, id)
+		}
+		t.todo = append(t.todo, ne.Uint64(page[at+8:]))
+	}
+	return nil
+}
+
+func (t *pageTree) leaf(id uint64, page []byte, count int) error {
+	ne := binary.NativeEndian
+	if pageHeader+count*elementSize > len(page) {
+		return fmt.Errorf("leaf page %d cannot have %d elements", id, count)
+	}
+	for i := range count {
+		at := pageHeader + i*elementSize
+		flags, pos := ne.Uint32(page[at:]), uint64(ne.Uint32(page[at+4:]))
+		keySize, valueSize := uint64(ne.Uint32(page[at+8:])), uint64(ne.Uint32(page[at+12:]))
+		value := uint64(at) + pos + keySize
+		if value+valueSize > uint64(len(page)) {
+			return fmt.Errorf("element %d reaches out of leaf page %d", i, id)
+		}
+		if flags&leafBucket == 0 {
+			continue
+		}
+		if err := t.bucket(id, page[value:value+valueSize]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bucket follows a bucket's root, or looks at the page inside the value of a small one.
+func (t *pageTree) bucket(id uint64, value []byte) error {
+	if len(value) < 16 {
+		return fmt.Errorf("a bucket in leaf page %d is cut short", id)
+	}
+	ne := binary.NativeEndian
+	if root := ne.Uint64(value); root != 0 {
+		t.todo = append(t.todo, root)
+		return nil
+	}
+	inline := value[16:]
+	if len(inline) < pageHeader || ne.Uint16(inline[8:]) != pageLeaf {
+		return fmt.Errorf("a small bucket in leaf page %d is not a leaf", id)
+	}
+	return t.leaf(id, inline, int(ne.Uint16(inline[10:])))
+}
+
+// freelist checks the stored list of free pages: pages of this file, in order.
+func (t *pageTree) freelist(id uint64) error {
+	page, flags, count, err := t.head(id)
+	if err != nil {
+		return err
+	}
+	if flags != pageFreelist {
+		return fmt.Errorf("page %d is not the freelist it should be", id)
+	}
+	ne := binary.NativeEndian
+	ids := page[pageHeader:]
+	n := uint64(count)
+	if count == 0xFFFF { // more than fit the header: the first word counts
+		n, ids = ne.Uint64(ids), ids[8:]
+	}
+	if n > uint64(len(ids)/8) {
+		return fmt.Errorf("the freelist on page %d cannot have %d entries", id, n)
+	}
+	last := uint64(1)
+	for i := range n {
+		free := ne.Uint64(ids[i*8:])
+		if free <= last || free >= t.pages {
+			return fmt.Errorf("entry %d of the freelist on page %d is wrong", i, id)
+		}
+		last = free
+	}
+	return nil
+}
