@@ -1,14 +1,19 @@
 // Package openclaw reads OpenClaw state directories and copies them into a core.Store (engine.md §9, openclaw-files.md).
 //
 //	scan.go        which files a directory holds and what each is
-//	entries.go     sessions.json, one entry at a time
+//	members.go     one large JSON object, a member at a time, past what is broken
+//	entries.go     sessions.json: an entry as a core.Session
+//	registry.go    subagents/runs.json: runs and lineage
+//	plan.go        which file is which generation, and what the store has of it
+//	lines.go       a file as lines, from where it was left
 //	transcript.go  JSONL version 3, one line at a time, the message cut out byte for byte
-//	registry.go    subagents/runs.json
-//	row.go         an entry as a core.Session, and what of it survives a second import
-//	import.go      Import: plan, read and write, side by side
-//	read.go        the reading half: what is new in a file, in batches
+//	import.go      Import: the reading and the writing half, side by side
+//	read.go        the reading half: what is new, in batches
 //	write.go       the writing half: one transaction per batch
+//	row.go         a session's row, and what of it survives a second import
+//	keep.go        what a rewritten file held before
 //	export.go      Export: a generation as the file it came from
+//	report.go      what an import tells
 //
 // A source is never written to, and nothing outside its directory is read: a link that leads out is a problem that is reported.
 // A line, entry or file that cannot be read is reported with its place and skipped; nothing else is lost by it.

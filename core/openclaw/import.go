@@ -1,0 +1,176 @@
+package openclaw
+
+import (
+	"context"
+
+	"cordboard/core"
+)
+
+const (
+	defaultBatchBytes   = 2 << 20
+	defaultBatchRecords = 2000
+	// ahead is how many batches are read while one is written.
+	ahead = 2
+)
+
+// Options of Import. The zero value is the default of each.
+type Options struct {
+	// Progress is called after every transaction, from the goroutine that called Import.
+	Progress     func(Progress)
+	BatchBytes   int64 // of lines and entries in one transaction, default 2 MiB; a longer line goes alone
+	BatchRecords int   // lines and rows in one transaction, default 2000
+}
+
+func (o Options) withDefaults() Options {
+	if o.BatchBytes <= 0 {
+		o.BatchBytes = defaultBatchBytes
+	}
+	if o.BatchRecords <= 0 {
+		o.BatchRecords = defaultBatchRecords
+	}
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+	return o
+}
+
+// Import copies an OpenClaw state directory into a store (engine.md §9); its sessions are mirrored. Again for the same directory it adds
+// what is new: lines, sessions, changed entries. A directory that has not changed writes nothing. Every transaction leaves a state from
+// which the next run goes on, so a killed import loses nothing and doubles nothing; ctx ends it between two of them, and the report
+// then tells what was done. What is broken in the source is in the report, not in the error.
+//
+// A transcript that was rewritten is read anew in the place of the old one, which is kept as a backup unless the source has one.
+// A row's field that was changed here stays until the source changes that field. What disappeared from the source stays.
+func Import(ctx context.Context, store core.Store, dir string, opts Options) (Report, error) {
+	var found problems
+	p, err := newPlan(ctx, store, dir, &found)
+	if err != nil {
+		return Report{Problems: found.list, ProblemCount: found.count}, err
+	}
+	defer p.close()
+	im := &importer{store: store, plan: p, opts: opts.withDefaults(), problems: &found}
+	err = im.run(ctx)
+	return im.report(), err
+}
+
+// importer is the writing half of one import.
+type importer struct {
+	store    core.Store
+	plan     *plan
+	opts     Options
+	problems *problems
+	reader   reader
+	done     Progress
+}
+
+func (im *importer) run(ctx context.Context) error {
+	im.done.TotalBytes, im.done.TotalFiles = im.plan.bytes, len(im.plan.transcripts)
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	batches, ended := make(chan batch, ahead), make(chan error, 1)
+	im.reader = reader{plan: im.plan, opts: im.opts, problems: im.problems, out: batches}
+	go func() {
+		defer close(batches)
+		ended <- im.reader.run(reading)
+	}()
+	var err error
+	for b := range batches {
+		if err == nil {
+			err = im.write(ctx, b)
+		}
+		if err != nil {
+			stop()
+		}
+	}
+	if readErr := <-ended; err == nil {
+		err = readErr
+	}
+	if err != nil {
+		return err
+	}
+	return im.writeRuns(ctx)
+}
+
+// write puts one batch into one transaction.
+func (im *importer) write(ctx context.Context, b batch) error {
+	for i := range b.steps {
+		if s := &b.steps[i]; s.keep {
+			if err := keepOld(ctx, im.store, s.t, im.opts); err != nil {
+				return err
+			}
+		}
+	}
+	var n Tally
+	_, err := im.store.Update(ctx, func(tx core.Tx) error {
+		n = Tally{}
+		for i := range b.steps {
+			if err := b.steps[i].apply(tx, &n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range b.steps {
+		s := &b.steps[i]
+		im.done.Bytes += s.size
+		if s.done {
+			im.done.Files++
+		}
+	}
+	im.tell(n)
+	return nil
+}
+
+func (im *importer) tell(n Tally) {
+	im.done.Tally = im.done.plus(n)
+	im.done.Problems = im.problems.total()
+	im.opts.Progress(im.done)
+}
+
+func (im *importer) writeRuns(ctx context.Context) error {
+	const perBatch = 500
+	for runs := im.plan.runs; len(runs) > 0; {
+		part := runs[:min(perBatch, len(runs))]
+		runs = runs[len(part):]
+		if err := im.writeRunBatch(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (im *importer) writeRunBatch(ctx context.Context, runs []core.Run) error {
+	var n Tally
+	var skipped []string
+	_, err := im.store.Update(ctx, func(tx core.Tx) error {
+		n, skipped = Tally{}, nil
+		for _, run := range runs {
+			ok, err := applyRun(tx, run, &n)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				skipped = append(skipped, run.ID)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range skipped {
+		im.problems.add(Problem{File: registryPath, Key: id, Reason: "is a run of this store: left alone"})
+	}
+	im.tell(n)
+	return nil
+}
+
+func (im *importer) report() Report {
+	return Report{
+		Source: im.plan.src.dir, Agents: len(im.plan.src.agents), Bytes: im.reader.read, Tally: im.done.Tally, Partial: im.reader.partial,
+		Problems: im.problems.list, ProblemCount: im.problems.count, Config: im.plan.src.config,
+	}
+}

@@ -1,0 +1,326 @@
+package openclaw
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"cordboard/core"
+)
+
+// maxEntry is the largest value of one member that is taken over, in bytes.
+const maxEntry = 64 << 20
+
+// member is one member of a large JSON object whose values are objects. Raw is valid until the next call. Reason, when not "", says why
+// the value cannot be used; raw is then nil.
+type member struct {
+	key    string
+	raw    []byte
+	offset int64 // of raw in the stream
+	line   int   // of the key
+	reason string
+}
+
+// objectReader walks the members of one large JSON object without holding it: a sessions.json may have hundreds of megabytes and be
+// cut off anywhere. It keeps going behind a member that is broken: where every member stands on a line of its own, the next line with
+// the same indentation begins the next one.
+type objectReader struct {
+	src    *bufio.Reader
+	again  []byte // taken back, to be read before src
+	pos    int    // in again
+	offset int64
+	line   int
+	buf    []byte // the value being read
+	limit  int
+	opened bool
+	lost   bool   // where the next member begins is not known
+	fresh  bool   // the last gap held a line break,
+	indent []byte // and this behind it
+}
+
+var (
+	errNoObject = errors.New("is not a JSON object")
+	errCutOff   = errors.New("ends before its closing brace: it was cut off when it was written")
+	errLost     = errors.New("cannot be read any further: its members do not stand on lines of their own")
+	errNotJSON  = errors.New("is not JSON")
+)
+
+func newObjectReader(r io.Reader) *objectReader {
+	return &objectReader{src: bufio.NewReaderSize(r, 256<<10), line: 1, limit: maxEntry}
+}
+
+// next returns the next member; io.EOF behind the last, errCutOff when the object does not end, errNoObject when it does not begin and
+// errLost when what follows a broken member cannot be told apart.
+func (o *objectReader) next() (member, error) {
+	if err := o.open(); err != nil {
+		return member{}, err
+	}
+	if o.lost {
+		return member{}, errLost
+	}
+	o.fresh = false
+	c, err := o.gap()
+	for err == nil && c == ',' {
+		c, err = o.gap()
+	}
+	switch {
+	case err == io.EOF:
+		return member{}, errCutOff
+	case err != nil:
+		return member{}, err
+	case c == '}':
+		return member{}, io.EOF
+	}
+	o.unread()
+	return o.member()
+}
+
+// into goes on with the members of the member of that name, instead of with those of the object itself. io.EOF when there is none.
+func (o *objectReader) into(name string) error {
+	if err := o.open(); err != nil {
+		return err
+	}
+	for {
+		if c, err := o.gap(); err != nil || c == '}' {
+			return io.EOF
+		} else if c != ',' {
+			o.unread()
+		}
+		key, err := o.key()
+		if err != nil {
+			return err
+		}
+		if key == name {
+			o.opened = false
+			return o.open()
+		}
+		if _, err := o.value(); err != nil {
+			return err
+		}
+	}
+}
+
+func (o *objectReader) open() error {
+	if o.opened {
+		return nil
+	}
+	o.opened = true
+	if head, err := o.src.Peek(len(byteOrderMark)); o.offset == 0 && err == nil && bytes.Equal(head, byteOrderMark) {
+		n, _ := o.src.Discard(len(byteOrderMark))
+		o.offset = int64(n)
+	}
+	c, err := o.gap()
+	if err == io.EOF || err == nil && c != '{' {
+		return errNoObject
+	}
+	return err
+}
+
+func (o *objectReader) member() (member, error) {
+	m := member{line: o.line}
+	start := o.memberStart()
+	var err error
+	if m.key, err = o.key(); err != nil {
+		o.lost = start == nil
+		return o.broken(m, err, start)
+	}
+	raw, err := o.value()
+	if err != nil {
+		o.lost = start == nil
+		return o.broken(m, err, start)
+	}
+	if raw[0] != '{' {
+		m.reason = "its value is not an object"
+		return m, nil
+	}
+	swallowed := start != nil && bytes.Contains(raw, start)
+	if _, _, _, err := core.Inspect(raw); err != nil || swallowed {
+		return o.broken(m, errNotJSON, start)
+	}
+	m.raw, m.offset = raw, o.offset-int64(len(raw))
+	return m, nil
+}
+
+// memberStart is what stands before the key of every member when each has its own line, the quote included; nil when it has not.
+func (o *objectReader) memberStart() []byte {
+	if !o.fresh {
+		return nil
+	}
+	return append(append([]byte{'\n'}, o.indent...), '"')
+}
+
+// key reads a key and the colon behind it.
+func (o *objectReader) key() (string, error) {
+	literal, err := o.value()
+	if err != nil {
+		return "", err
+	}
+	key, ok := core.Unquote(literal)
+	if !ok {
+		return "", errNotJSON
+	}
+	c, err := o.gap()
+	if err == nil && c != ':' {
+		o.unread()
+		err = errNotJSON
+	}
+	return key, err
+}
+
+// broken says why a member cannot be used and goes on at the next one: at the first line of what was read for it that can begin a
+// member, or on in the stream. Behind a value whose brackets match it stays where it is.
+func (o *objectReader) broken(m member, err error, start []byte) (member, error) {
+	switch err {
+	case errNotJSON:
+		m.reason = "its value is not JSON"
+	case io.EOF:
+		m.reason = "its value is cut off"
+	default:
+		return m, err
+	}
+	if start == nil {
+		return m, nil
+	}
+	if i := bytes.Index(o.buf, start); i >= 0 {
+		o.takeBack(o.buf[i:])
+		return m, nil
+	}
+	return m, o.seek(start)
+}
+
+func (o *objectReader) takeBack(b []byte) {
+	o.again, o.pos = append(bytes.Clone(b), o.again[o.pos:]...), 0
+	o.offset -= int64(len(b))
+	o.line -= bytes.Count(b, []byte{'\n'})
+}
+
+// seek reads on to the next line that begins a member.
+func (o *objectReader) seek(start []byte) error {
+	for matched := 0; matched < len(start); {
+		c, err := o.byte()
+		if err == io.EOF {
+			return nil // the next call tells that the object does not end
+		}
+		if err != nil {
+			return err
+		}
+		switch c {
+		case start[matched]:
+			matched++
+		case '\n':
+			matched = 1
+		default:
+			matched = 0
+		}
+	}
+	o.takeBack(start)
+	return nil
+}
+
+// value reads one value and leaves it in buf. It only finds the end, by strings and brackets; a line break inside a string and a value
+// over the limit are errNotJSON.
+func (o *objectReader) value() ([]byte, error) {
+	o.buf = o.buf[:0]
+	c, err := o.gap()
+	if err != nil {
+		return nil, err
+	}
+	o.unread()
+	if c != '"' && c != '{' && c != '[' {
+		return o.word()
+	}
+	depth, inString := 0, false
+	for {
+		c, err := o.byte()
+		if err != nil {
+			return nil, err
+		}
+		o.buf = append(o.buf, c)
+		switch {
+		case len(o.buf) > o.limit, c == '\n' && inString:
+			return nil, errNotJSON
+		case c == '\\' && inString:
+			if c, err = o.byte(); err != nil {
+				return nil, err
+			}
+			o.buf = append(o.buf, c)
+			continue
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+		if depth == 0 && !inString {
+			return o.buf, nil
+		}
+	}
+}
+
+// word reads a number, true, false, null or what stands in their place.
+func (o *objectReader) word() ([]byte, error) {
+	for {
+		c, err := o.byte()
+		if err == io.EOF && len(o.buf) > 0 {
+			return o.buf, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if isSpace(c) || bytes.IndexByte([]byte(`,:{}[]"`), c) >= 0 {
+			o.unread()
+			if len(o.buf) == 0 {
+				return nil, errNotJSON
+			}
+			return o.buf, nil
+		}
+		o.buf = append(o.buf, c)
+	}
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// gap skips white space and returns the byte that follows.
+func (o *objectReader) gap() (byte, error) {
+	for {
+		c, err := o.byte()
+		switch {
+		case err != nil || !isSpace(c):
+			return c, err
+		case c == '\n':
+			o.fresh, o.indent = true, o.indent[:0]
+		default:
+			o.indent = append(o.indent, c)
+		}
+	}
+}
+
+func (o *objectReader) byte() (c byte, err error) {
+	if o.pos < len(o.again) {
+		c = o.again[o.pos]
+		o.pos++
+	} else {
+		if c, err = o.src.ReadByte(); err != nil {
+			return 0, err
+		}
+		o.again, o.pos = o.again[:0], 0
+	}
+	o.offset++
+	if c == '\n' {
+		o.line++
+	}
+	return c, nil
+}
+
+// unread takes back the byte that was read last; it is no line break.
+func (o *objectReader) unread() {
+	o.offset--
+	if o.pos > 0 {
+		o.pos--
+		return
+	}
+	_ = o.src.UnreadByte() // fails only where nothing was read
+}

@@ -1,0 +1,261 @@
+package openclaw
+
+import (
+	"bytes"
+	"reflect"
+
+	"cordboard/core"
+)
+
+// apply writes one step. It may run more than once for the same step (core.Store.Update): what it counts goes into n, which the caller
+// empties before.
+func (s *step) apply(tx core.Tx, n *Tally) error {
+	if s.t != nil {
+		if err := s.applyGeneration(tx); err != nil {
+			return err
+		}
+	}
+	row := s.row
+	if row != nil {
+		if err := s.applyRow(tx, n); err != nil {
+			return err
+		}
+	} else if s.t != nil {
+		row = s.t.row
+	}
+	if len(s.messages) > 0 {
+		if _, _, err := tx.Append(s.t.gen.ID, s.messages...); err != nil {
+			return err
+		}
+	}
+	if s.t != nil && row != nil && len(s.messages) > 0 {
+		if err := s.touchRow(tx, row); err != nil {
+			return err
+		}
+	}
+	s.count(n)
+	return s.remember(tx)
+}
+
+// applyGeneration makes sure that the step continues what is stored, and writes the generation's facts when they have changed.
+func (s *step) applyGeneration(tx core.Tx) error {
+	id := s.t.gen.ID
+	g, ok, err := tx.Generation(id)
+	if err != nil {
+		return err
+	}
+	if s.first || s.from > 0 {
+		if err := s.continues(tx); err != nil {
+			return err
+		}
+	}
+	if ok && s.fresh && s.first {
+		if err := tx.DeleteGeneration(id); err != nil {
+			return err
+		}
+		g, ok = core.Generation{}, false
+	}
+	next := s.t.gen
+	next.CreatedAt = g.CreatedAt
+	if next.CreatedAt == 0 {
+		next.CreatedAt = s.created
+	}
+	if s.t.path == "" {
+		next.File = g.File
+	}
+	facts := g
+	facts.Messages, facts.ToolResults, facts.FirstSeq, facts.LastSeq, facts.Bytes = 0, 0, 0, 0, 0
+	if ok && facts == next {
+		return nil
+	}
+	return tx.PutGeneration(next)
+}
+
+// continues refuses a step whose place in its file is not where the store stopped: someone else has imported the same source meanwhile.
+func (s *step) continues(tx core.Tx) error {
+	if s.file.Path == "" {
+		return nil
+	}
+	path := s.file.Path
+	if s.first && s.t.renamed {
+		path = s.t.from.Path
+	}
+	f, ok, err := tx.SourceFile(s.file.Source, path)
+	if err != nil {
+		return err
+	}
+	expected := s.from
+	if s.first {
+		expected = s.t.from.Offset
+	}
+	if !ok || f.Generation != s.t.gen.ID {
+		f.Offset = 0
+	}
+	if f.Offset != expected {
+		return core.Errorf(core.CodeConflict, "%s is being imported by someone else: byte %d was expected next of %s and %d is", s.file.Source,
+			expected, s.file.Path, f.Offset)
+	}
+	return nil
+}
+
+// applyRow writes the session's row and its entry, each only when it has changed.
+func (s *step) applyRow(tx core.Tx, n *Tally) error {
+	want := s.row.session
+	stored, had, err := tx.Session(want.Key)
+	if err != nil {
+		return err
+	}
+	if had && stored.Source != want.Source {
+		return core.Errorf(core.CodeConflict, "session %q came into being while it was imported", want.Key)
+	}
+	old, hadEntry, err := tx.Entry(want.Key)
+	if err != nil {
+		return err
+	}
+	same := hadEntry && bytes.Equal(old, s.rawEntry)
+	next := want
+	if had {
+		next = s.row.update(stored, old, same)
+		if err := leave(tx, stored.SessionID, &next); err != nil {
+			return err
+		}
+	}
+	changed := !had || !reflect.DeepEqual(stored, next)
+	if changed {
+		if err := tx.PutSession(next); err != nil {
+			return err
+		}
+	}
+	if !same {
+		if err := tx.PutEntry(want.Key, s.rawEntry); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !had:
+		n.Sessions.Added++
+	case changed || !same:
+		n.Sessions.Changed++
+	default:
+		n.Sessions.Unchanged++
+	}
+	return nil
+}
+
+// update is the stored row after this import. The old entry tells which values the source has changed since.
+func (r *row) update(stored core.Session, old []byte, same bool) core.Session {
+	next := stored
+	if !same {
+		before, _, _ := sessionOf(stored.Key, old)
+		fit(&before)
+		now := r.entry.session
+		fit(&now)
+		next = merged(stored, before, now)
+	}
+	if next.SpawnedBy == "" {
+		next.SpawnedBy = r.session.SpawnedBy
+	}
+	if r.outcome != "" {
+		next.LastOutcome = r.outcome
+	}
+	next.SessionID = r.session.SessionID
+	return next
+}
+
+// leave marks the generation that a session has left since the last import, where no archive on disk tells how.
+func leave(tx core.Tx, from string, next *core.Session) error {
+	if from == "" || from == next.SessionID {
+		return nil
+	}
+	g, ok, err := tx.Generation(from)
+	if err != nil || !ok || g.Key != next.Key || g.State != core.GenerationCurrent {
+		return err
+	}
+	g.State, g.EndedAt = core.GenerationReset, next.UpdatedAt
+	return tx.PutGeneration(g)
+}
+
+// touchRow puts on the row what the transcript tells: when the session began, how its last run ended unless the registry knows, and
+// when it was updated where the entry does not say.
+func (s *step) touchRow(tx core.Tx, row *row) error {
+	stored, ok, err := tx.Session(row.session.Key)
+	if err != nil || !ok {
+		return err
+	}
+	next := stored
+	if next.CreatedAt == 0 {
+		next.CreatedAt = s.created
+	}
+	if row.outcome == "" && s.outcome != "" {
+		next.LastOutcome = s.outcome
+	}
+	if row.entry.session.UpdatedAt == 0 && s.last > 0 {
+		next.UpdatedAt = s.last
+	}
+	if reflect.DeepEqual(stored, next) {
+		return nil
+	}
+	return tx.PutSession(next)
+}
+
+func (s *step) count(n *Tally) {
+	for i := range s.messages {
+		if s.messages[i].Role == core.RoleEvent {
+			n.Events++
+		} else {
+			n.Messages++
+		}
+	}
+	if s.t == nil || s.t.path == "" || !s.done {
+		return
+	}
+	switch {
+	case s.file.Path == "" && !s.t.current:
+		n.Transcripts.Skipped++
+	case s.t.current:
+		n.Transcripts.Unchanged++
+	case s.t.stored:
+		n.Transcripts.Changed++
+	default:
+		n.Transcripts.Added++
+	}
+}
+
+// remember moves the file's place to behind the step's lines. The place of a file that was renamed is freed, so that a new file of
+// its old name is never taken for it.
+func (s *step) remember(tx core.Tx) error {
+	if s.file.Path == "" {
+		return nil
+	}
+	if s.first && s.t.renamed {
+		if err := tx.PutSourceFile(core.SourceFile{Source: s.file.Source, Path: s.t.from.Path}); err != nil {
+			return err
+		}
+	}
+	f, ok, err := tx.SourceFile(s.file.Source, s.file.Path)
+	if err != nil || ok && f == s.file {
+		return err
+	}
+	return tx.PutSourceFile(s.file)
+}
+
+// applyRun writes a run of the registry when it is new or has changed. A run of our own with that id stays; ok is then false.
+func applyRun(tx core.Tx, run core.Run, n *Tally) (ok bool, err error) {
+	stored, had, err := tx.Run(run.ID)
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case had && !stored.Mirrored:
+		n.Runs.Skipped++
+		return false, nil
+	case had && reflect.DeepEqual(stored, run):
+		n.Runs.Unchanged++
+		return true, nil
+	case had:
+		n.Runs.Changed++
+	default:
+		n.Runs.Added++
+	}
+	return true, tx.PutRun(run)
+}
