@@ -126,13 +126,14 @@ type MessageFilter struct {
 	Since   int64  `json:"since,omitempty"`  // ms
 }
 
-// MessageQuery asks for messages of a session (key or sessionId) or of one Generation by id. Without After the newest come, and Before
-// pages backwards; with After the oldest after it. Messages are in transcript order either way.
+// MessageQuery asks for messages of a session (key or sessionId) or of one Generation by id. The newest come, and Before pages backwards;
+// with Oldest or After the oldest come, those after After. Messages are in transcript order either way.
 type MessageQuery struct {
 	Session    string        `json:"session,omitempty"`
 	Generation string        `json:"generation,omitempty"`
 	Before     uint64        `json:"before,omitempty"`
 	After      uint64        `json:"after,omitempty"`
+	Oldest     bool          `json:"oldest,omitempty"`
 	Limit      int           `json:"limit,omitempty"` // 0 = 200
 	Filter     MessageFilter `json:"filter,omitzero"`
 	Redact     bool          `json:"redact,omitempty"` // mask what looks like a credential
@@ -222,7 +223,6 @@ type SearchPage struct {
 type Question struct {
 	See  *SeeQuestion `json:"see,omitempty"`
 	Send string       `json:"send,omitempty"` // session key: what does the send policy say of it
-	Call *ToolCall    `json:"call,omitempty"`
 }
 
 // SeeQuestion asks whether Caller (a session) may see Target.

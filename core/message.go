@@ -84,3 +84,12 @@ type Provenance struct {
 	SourceTool       string `json:"sourceTool,omitempty"` // sessions_send | sessions_spawn | subagent_announce
 	Via              string `json:"via,omitempty"`        // operator: a person sent as that session
 }
+
+// ProvenanceOf reads a message's `provenance` object; ok is false when it has none.
+func ProvenanceOf(raw []byte) (p Provenance, ok bool) {
+	value, ok := Field(raw, "provenance")
+	if !ok || json.Unmarshal(value, &p) != nil {
+		return Provenance{}, false
+	}
+	return p, true
+}

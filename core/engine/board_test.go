@@ -1,0 +1,215 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"cordboard/core"
+)
+
+// A command goes down once and comes back as a batch; its undo takes it back, unless someone else was there first.
+func TestPatchComesBackAsABatchAndIsUndone(t *testing.T) {
+	b := newBench(t, "", session("agent:main:main", func(s *core.Session) { s.Label = "old" }))
+	board := b.as("")
+	stream, err := board.Watch(t.Context(), core.Cursor{})
+	require.NoError(t, err)
+	defer stream.Close()
+
+	label, archived := "new", true
+	receipt, err := board.Do(t.Context(), core.Command{Patch: &core.Patch{Session: "main", Label: &label, Archived: &archived}})
+	require.NoError(t, err)
+	batch, err := stream.Next(t.Context())
+	require.NoError(t, err)
+	require.Len(t, batch.Changes, 1)
+	assert.Equal(t, "new", batch.Changes[0].Head.Title)
+	assert.Equal(t, core.KindMain, batch.Changes[0].Head.Kind)
+	assert.True(t, batch.Changes[0].Head.Flags.Has(core.FlagArchived))
+	assert.Equal(t, receipt.Rev, batch.To)
+	assert.Equal(t, noon.UnixMilli(), batch.Changes[0].Head.UpdatedAt, "a patch does not move updatedAt")
+
+	other := "theirs"
+	_, err = board.Do(t.Context(), core.Command{Patch: &core.Patch{Session: "main", Label: &other}})
+	require.NoError(t, err)
+	_, err = board.Do(t.Context(), *receipt.Undo)
+	assert.Equal(t, core.CodeConflict, core.CodeOf(err))
+	again := *receipt.Undo
+	again.IfRev = 0
+	_, err = board.Do(t.Context(), again)
+	require.NoError(t, err)
+	detail, err := board.Records(t.Context(), core.RecordQuery{Kind: core.RecordSession, Session: "main"})
+	require.NoError(t, err)
+	assert.Equal(t, "old", detail.Session.Session.Label)
+	assert.Zero(t, detail.Session.Session.ArchivedAt)
+}
+
+func TestPatchRefusals(t *testing.T) {
+	b := newBench(t, "", session("agent:main:main"))
+	bad, level := core.SendPolicy("maybe"), "banana"
+	for name, c := range map[string]struct {
+		command core.Command
+		code    core.Code
+	}{
+		"nothing to do":    {core.Command{}, core.CodeInvalidParams},
+		"absent session":   {core.Command{Patch: &core.Patch{Session: "agent:main:nobody", Label: &level}}, core.CodeNotFound},
+		"unknown policy":   {core.Command{Patch: &core.Patch{Session: "main", SendPolicy: &bad}}, core.CodeInvalidParams},
+		"unknown thinking": {core.Command{Patch: &core.Patch{Session: "main", ThinkingLevel: &level}}, core.CodeInvalidParams},
+		"unknown verbose":  {core.Command{Patch: &core.Patch{Session: "main", VerboseLevel: &level}}, core.CodeInvalidParams},
+	} {
+		_, err := b.as("").Do(t.Context(), c.command)
+		assert.Equal(t, c.code, core.CodeOf(err), name)
+	}
+	_, err := b.as("agent:main:main").Do(t.Context(), core.Command{Patch: &core.Patch{Session: "main", Label: &level}})
+	assert.Equal(t, core.CodeReadOnly, core.CodeOf(err))
+}
+
+// What changed while nobody asked is one batch, one change a record, last state and united ranges.
+func TestWatchMerges(t *testing.T) {
+	b := newBench(t, "", session("agent:main:main"), session("agent:ops:main"))
+	stream, err := b.as("").Watch(t.Context(), core.Cursor{})
+	require.NoError(t, err)
+	for i := range 40 {
+		b.say("agent:main:main", fmt.Sprintf(`{"role":"user","content":"%d"}`, i))
+	}
+	from := core.Rev(0)
+	seen := map[string]core.Change{}
+	for first, last := uint64(0), uint64(0); last == 0 || last-first < 39; {
+		batch, err := stream.Next(t.Context())
+		require.NoError(t, err)
+		if from != 0 {
+			assert.Equal(t, from, batch.From)
+		}
+		from = batch.To
+		for _, c := range batch.Changes {
+			seen[string(c.Kind)+c.ID] = c
+			if c.Kind == core.ChangeMessages {
+				if first == 0 {
+					first = c.FirstSeq
+				}
+				last = c.LastSeq
+			}
+		}
+		assert.LessOrEqual(t, len(batch.Changes), 3)
+	}
+	assert.Equal(t, uint64(40), seen["sessionagent:main:main"].Head.LastSeq)
+	assert.NotContains(t, seen, "sessionagent:ops:main")
+}
+
+// A cursor of another life, ahead of the store or behind its log is a gap that tells where to go on.
+func TestWatchGap(t *testing.T) {
+	b := newBench(t, "", session("agent:main:main"))
+	info, err := b.as("").Info(t.Context())
+	require.NoError(t, err)
+	for _, from := range []core.Cursor{{Epoch: "another", Rev: 1}, {Epoch: info.Cursor.Epoch, Rev: info.Cursor.Rev + 5}} {
+		stream, err := b.as("").Watch(t.Context(), from)
+		require.NoError(t, err)
+		batch, err := stream.Next(t.Context())
+		require.NoError(t, err)
+		assert.True(t, batch.Gap)
+		assert.Equal(t, info.Cursor, core.Cursor{Epoch: batch.Epoch, Rev: batch.To})
+		b.put(session("agent:main:after"))
+		batch, err = stream.Next(t.Context())
+		require.NoError(t, err)
+		assert.False(t, batch.Gap)
+		b.update(func(tx core.Tx) error { return tx.DeleteSession("agent:main:after") })
+		info, err = b.as("").Info(t.Context())
+		require.NoError(t, err)
+	}
+}
+
+// A session's watch tells of what its tools would show, no more.
+func TestWatchKeepsToScope(t *testing.T) {
+	b := newBench(t, "", session("agent:main:main"), session("agent:ops:main"), session("agent:x:child", spawnedBy("agent:main:main")))
+	stream, err := b.as("agent:main:main").Watch(t.Context(), core.Cursor{})
+	require.NoError(t, err)
+	b.say("agent:ops:main", `{"role":"user","content":"not for you"}`)
+	b.say("agent:x:child", `{"role":"user","content":"for you"}`)
+	batch, err := stream.Next(t.Context())
+	require.NoError(t, err)
+	for _, c := range batch.Changes {
+		assert.NotContains(t, c.ID, "ops")
+	}
+	assert.NotEmpty(t, batch.Changes)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = stream.Next(ctx)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// K292, K294: agents_list; the operator's is the default agent's.
+func TestAgentsList(t *testing.T) {
+	b := newBench(t, "", session("agent:main:main"))
+	for _, as := range []string{"", "agent:main:main"} {
+		answer, _ := b.call(as, "agents_list", `{}`)
+		assert.Equal(t, map[string]any{"requester": "main", "allowAny": false, "agents": []any{map[string]any{"id": "main", "configured": true}}}, answer)
+	}
+	b = newBench(t, `agents: { list: [ { id: "research" }, { id: "main", subagents: { allowAgents: ["*"] } }, { id: "coder", name: "Coder" } ] }`,
+		session("agent:main:main"))
+	answer, _ := b.call("agent:main:main", "agents_list", `{}`)
+	assert.Equal(t, true, answer["allowAny"])
+	var ids []any
+	for _, a := range answer["agents"].([]any) {
+		ids = append(ids, a.(map[string]any)["id"])
+	}
+	assert.Equal(t, []any{"main", "coder", "research"}, ids)
+	answer, _ = b.call("", "agents_list", `{}`)
+	assert.Equal(t, "research", answer["requester"], "the first of the list is the default agent")
+}
+
+// Only a session that is there, or the main of a configured agent, can be acted as; only the operator can act as another.
+func TestActors(t *testing.T) {
+	b := newBench(t, `agents: { list: [ { id: "main" }, { id: "idle" } ] }`, session("agent:main:main"))
+	for _, key := range []string{"main", "agent:main:main", "id-of-agent:main:main", "agent:idle:main"} {
+		_, err := b.engine.Board(t.Context(), core.Actor{Kind: core.ActorSession, Session: key})
+		assert.NoError(t, err, key)
+	}
+	for _, key := range []string{"agent:ghost:main", "agent:main:nobody", "", "global"} {
+		_, err := b.engine.Board(t.Context(), core.Actor{Kind: core.ActorSession, Session: key})
+		assert.Error(t, err, key)
+	}
+	assert.Equal(t, []string{}, b.keys("agent:idle:main", `{}`), "a main session that was never used lists nothing")
+	result, err := b.as("agent:idle:main").Call(t.Context(), core.ToolCall{As: "agent:main:main", Tool: "sessions_list"})
+	require.NoError(t, err)
+	assert.Equal(t, core.CodeForbidden, result.Refused.Code)
+	_, err = b.as("agent:idle:main").Records(t.Context(), core.RecordQuery{Kind: core.RecordOrphans})
+	assert.Equal(t, core.CodeForbidden, core.CodeOf(err))
+	_, err = b.as("agent:idle:main").Explain(t.Context(), core.Question{Send: "main"})
+	assert.Equal(t, core.CodeForbidden, core.CodeOf(err))
+}
+
+// G148-G153 through Explain: verdict, rule and config key.
+func TestExplainSend(t *testing.T) {
+	deny := `session:{sendPolicy:{rules:[{match:{channel:"discord",chatType:"group"},action:"deny"}]}}`
+	b := newBench(t, deny,
+		session("agent:main:discord:group:x"), session("agent:main:discord:group:y", func(s *core.Session) { s.SendPolicy = core.SendAllow }), session("agent:main:main"))
+	for key, want := range map[string]struct {
+		allowed bool
+		rule    string
+	}{
+		"agent:main:discord:group:x": {false, "rules[0]"}, "agent:main:discord:group:y": {true, "session override"}, "agent:main:main": {true, "default"},
+	} {
+		x, err := b.as("").Explain(t.Context(), core.Question{Send: key})
+		require.NoError(t, err)
+		assert.Equal(t, want.allowed, x.Verdict.Allowed, key)
+		assert.Contains(t, x.Verdict.Rule, want.rule, key)
+	}
+}
+
+// R061: one resolver: an alias means the same session everywhere.
+func TestOneResolver(t *testing.T) {
+	b := newBench(t, `session: { mainKey: "desk" }`, session("agent:main:desk"))
+	b.say("agent:main:desk", `{"role":"user","content":"x"}`)
+	for _, name := range []string{"main", "desk", "MAIN", "agent:main:main", "agent:MAIN:desk", " main ", "id-of-agent:main:desk"} {
+		history, code := b.call("agent:main:desk", "sessions_history", fmt.Sprintf(`{"sessionKey":%q}`, name))
+		require.Empty(t, code, name)
+		assert.Equal(t, "main", history["sessionKey"], name)
+		page, err := b.as("").Messages(t.Context(), core.MessageQuery{Session: name})
+		require.NoError(t, err)
+		assert.Equal(t, "agent:main:desk", page.Session, name)
+	}
+	assert.Equal(t, []string{"main"}, b.keys("agent:main:desk", `{}`))
+	assert.Equal(t, []string{"agent:main:desk"}, b.keys("", `{}`))
+}

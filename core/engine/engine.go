@@ -1,0 +1,100 @@
+// Package engine is the one place that does what the tools and front ends ask: it reads and writes the Store under the rules of policy
+// and config, and gives every actor a core.Board of its own.
+//
+// One file a verb: list.go, history.go, agents.go are the session tools; heads.go, messages.go, records.go, search.go, explain.go, do.go
+// and watch.go the rest of the Board. resolve.go finds the session a caller means, view.go says what a caller may see; every verb goes
+// through these two, so that no rule is missing at one exit.
+package engine
+
+import (
+	"context"
+	"time"
+
+	"cordboard/core"
+	"cordboard/core/config"
+	"cordboard/core/key"
+	"cordboard/core/policy"
+	"cordboard/core/tool"
+)
+
+// Clock is the time an engine lives in.
+type Clock interface {
+	Now() time.Time
+	// Sleep waits for d or until ctx ends, whose error it then returns.
+	Sleep(ctx context.Context, d time.Duration) error
+}
+
+// Options are what an engine is told beside its config.
+type Options struct {
+	Version string
+	Owner   string // who runs it, as Info shows; "" when the store is only read
+	Clock   Clock  // nil is the real one
+}
+
+// Engine does the work behind every Board over one store. It does not own the store: whoever opened it closes it.
+type Engine struct {
+	store   core.Store
+	config  *config.Config
+	names   key.Names
+	rules   policy.Rules
+	masker  *tool.Redactor
+	redact  *tool.Redactor // what sessions get: masker, or nil when logging.redactSensitive is off
+	clock   Clock
+	options Options
+}
+
+// New makes an engine over an open store. The config must have been validated; an error names a pattern that does not compile.
+func New(store core.Store, cfg *config.Config, options Options) (*Engine, error) {
+	if options.Clock == nil {
+		options.Clock = realClock{}
+	}
+	e := &Engine{store: store, config: cfg, clock: options.Clock, options: options}
+	e.names = namesOf(cfg)
+	e.rules = rulesOf(cfg, e.names)
+	masker, err := tool.NewRedactor(cfg.Logging.RedactPatterns)
+	if err != nil {
+		return nil, err
+	}
+	e.masker = masker
+	if cfg.Logging.RedactSensitive != config.RedactOff {
+		e.redact = masker
+	}
+	return e, nil
+}
+
+// Board is the engine as one actor may use it. A session actor must be one that exists or a configured agent's main.
+func (e *Engine) Board(ctx context.Context, actor core.Actor) (core.Board, error) {
+	b := &board{Engine: e, actor: actor}
+	if actor.Kind == core.ActorSession {
+		resolved, err := e.caller(ctx, actor.Session)
+		if err != nil {
+			return nil, err
+		}
+		b.actor.Session = resolved
+	}
+	return b, nil
+}
+
+// board is an Engine bound to an actor.
+type board struct {
+	*Engine
+	actor core.Actor
+}
+
+// Close ends the board, not the engine: a board holds nothing of its own.
+func (b *board) Close() error { return nil }
+
+type realClock struct{}
+
+func (realClock) Now() time.Time { return time.Now() }
+
+func (realClock) Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

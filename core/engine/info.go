@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"cordboard/core"
+)
+
+// Info implements core.Board. Counting the agents' sessions walks the index once.
+func (b *board) Info(ctx context.Context) (core.Info, error) {
+	store, err := b.store.Info(ctx)
+	if err != nil {
+		return core.Info{}, err
+	}
+	info := core.Info{
+		Version: b.options.Version, Actor: b.actor, Store: store, Cursor: core.Cursor{Epoch: store.Epoch, Rev: store.Rev},
+		Owner: b.options.Owner, Missing: b.missing(),
+		Names: b.names.Naming(),
+	}
+	for name := range b.config.Channels {
+		info.Channels = append(info.Channels, name)
+	}
+	slices.Sort(info.Channels)
+	err = b.store.View(ctx, func(r core.Reader) error {
+		info.Agents, err = b.agents(r)
+		return err
+	})
+	return info, err
+}
+
+// missing lists the verbs this board cannot do, with the reason.
+func (b *board) missing() map[string]string {
+	switch {
+	case b.actor.Kind != core.ActorOperator:
+		return map[string]string{"do": "commands are the operator's", "records": "records are the operator's; a session uses its tools",
+			"explain": "only the operator may ask why"}
+	case b.actor.ReadOnly:
+		return map[string]string{"do": "this board was opened read-only"}
+	case b.options.Owner == "":
+		return map[string]string{"do": "the store is only read here, no engine owns it"}
+	}
+	return nil
+}
+
+// agents lists the configured agents in their order, then those that only the store knows, by id. A session actor hears of its own scope.
+func (b *board) agents(r core.Reader) ([]core.AgentInfo, error) {
+	v, err := b.viewer(r, b.actor, "")
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]int{}
+	err = r.Heads(core.HeadCursor{}, func(h *core.Head) bool {
+		fillParent(r, h)
+		if !h.Flags.Has(core.FlagArchived) && v.allows(h.Key, h.Parent) {
+			agent := b.names.AgentOf(h.Key)
+			if _, known := counts[agent]; !known {
+				agent = strings.Clone(agent)
+			}
+			counts[agent]++
+		}
+		return true
+	})
+	var list []core.AgentInfo
+	for _, a := range b.config.Agents.List {
+		list = append(list, core.AgentInfo{ID: a.ID, Name: a.Name, Configured: true, Default: a.ID == b.names.DefaultAgent(), Sessions: counts[a.ID]})
+		delete(counts, a.ID)
+	}
+	configured := len(list)
+	for id, n := range counts {
+		list = append(list, core.AgentInfo{ID: id, Sessions: n})
+	}
+	slices.SortFunc(list[configured:], func(x, y core.AgentInfo) int { return strings.Compare(x.ID, y.ID) })
+	return list, err
+}

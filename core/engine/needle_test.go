@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// The probe on raw bytes never turns down a message that holds the text.
+func TestProbeTurnsDownNothingThatMatches(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.RuneFrom([]rune("aAkKsSzZ \"\\/<>&é会\n\t19[]{}"))).Draw(t, "text")
+		if strings.TrimSpace(text) == "" {
+			text = "a"
+		}
+		around := rapid.SampledFrom([]string{"", "x ", "{\"", "é"}).Draw(t, "around")
+		escape := rapid.Bool().Draw(t, "escape")
+		raw := message(t, around+strings.ToUpper(text)+around, escape)
+		n, err := newNeedle(text)
+		require.NoError(t, err)
+		snippet, at, ok := n.find(raw)
+		require.True(t, ok, "%q in %s", text, raw)
+		assert.LessOrEqual(t, at[1], len(snippet))
+	})
+}
+
+func message(t *rapid.T, text string, escapeHTML bool) []byte {
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(escapeHTML)
+	require.NoError(t, enc.Encode(map[string]any{"role": "user", "content": text}))
+	return []byte(strings.TrimSpace(out.String()))
+}
+
+func TestSnippetIsOneShortLine(t *testing.T) {
+	text := strings.Repeat("before é ", 40) + "NEEDLE" + strings.Repeat("\n after", 100)
+	n, err := newNeedle("needle")
+	require.NoError(t, err)
+	raw, err := json.Marshal(map[string]any{"role": "user", "content": text})
+	require.NoError(t, err)
+	snippet, at, ok := n.find(raw)
+	require.True(t, ok)
+	assert.Equal(t, "NEEDLE", snippet[at[0]:at[1]])
+	assert.NotContains(t, snippet, "\n")
+	assert.Less(t, len(snippet), 200)
+	assert.True(t, strings.HasPrefix(snippet, "before") || strings.HasPrefix(snippet, "é") || len(snippet) > 0)
+}
+
+func BenchmarkProbe(b *testing.B) {
+	raw := []byte(`{"role":"user","content":"` + strings.Repeat("the quick operator reads what the agents wrote; ", 20_000) + `"}`)
+	for _, text := range []string{"nothing like it", "session", "zebra", "e e e"} {
+		n, _ := newNeedle(text)
+		b.Run(text, func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				n.find(raw)
+			}
+		})
+	}
+}

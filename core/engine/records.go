@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"cordboard/core"
+	"cordboard/core/key"
+)
+
+const (
+	defaultRecords = 200
+	maxRecords     = 10000
+)
+
+// Records implements core.Board. They are the operator's: a session has its tools.
+func (b *board) Records(ctx context.Context, q core.RecordQuery) (core.RecordPage, error) {
+	if b.actor.Kind != core.ActorOperator {
+		return core.RecordPage{}, core.Errorf(core.CodeForbidden, "records are the operator's; a session uses its tools")
+	}
+	if q.Limit == 0 {
+		q.Limit = defaultRecords
+	}
+	if q.Limit < 0 || q.Limit > maxRecords {
+		return core.RecordPage{}, core.Errorf(core.CodeInvalidParams, "limit %d: 1 to %d, or 0 for %d", q.Limit, maxRecords, defaultRecords)
+	}
+	page := core.RecordPage{}
+	err := b.store.View(ctx, func(r core.Reader) error {
+		page.At.Rev = r.Rev()
+		return b.records(r, q, &page)
+	})
+	if err != nil {
+		return core.RecordPage{}, err
+	}
+	page.At.Epoch, err = b.epoch(ctx)
+	return page, err
+}
+
+func (b *board) records(r core.Reader, q core.RecordQuery, page *core.RecordPage) error {
+	sessionKey := ""
+	if q.Session != "" {
+		found, err := b.resolve(r, b.operator(), q.Session)
+		if err != nil {
+			return err
+		}
+		sessionKey = found.key
+	}
+	var err error
+	switch q.Kind {
+	case core.RecordSession:
+		page.Session, err = b.detail(r, sessionKey, q)
+	case core.RecordRuns:
+		page.Runs, err = take(q.Limit, func(visit func(*core.Run) bool) error { return r.Runs(sessionKey, visit) })
+	case core.RecordExchanges:
+		page.Exchanges, err = take(q.Limit, r.Exchanges)
+	case core.RecordDeliveries:
+		page.Deliveries, err = take(q.Limit, r.Deliveries)
+	case core.RecordOrphans:
+		page.Generations, err = b.orphans(r, q.Limit)
+	default:
+		err = core.Errorf(core.CodeInvalidParams, "records %q: unknown kind", q.Kind).Accept(string(core.RecordSession),
+			string(core.RecordRuns), string(core.RecordExchanges), string(core.RecordDeliveries), string(core.RecordOrphans))
+	}
+	return err
+}
+
+// take copies the first n records of a walk. Records hold no borrowed bytes: the store decodes each anew.
+func take[T any](n int, walk func(func(*T) bool) error) ([]T, error) {
+	list := []T{}
+	err := walk(func(record *T) bool {
+		list = append(list, *record)
+		return len(list) < n
+	})
+	return list, err
+}
+
+func (b *board) detail(r core.Reader, sessionKey string, q core.RecordQuery) (*core.SessionDetail, error) {
+	session, ok, err := r.Session(sessionKey)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, core.Errorf(core.CodeNotFound, "no session %q: its transcript is kept without it", q.Session)
+	}
+	head, _, err := r.Head(sessionKey)
+	if err != nil {
+		return nil, err
+	}
+	d := &core.SessionDetail{Session: session, Head: cloneHead(&head), Kind: b.names.Kind(session.Key, session.ChatType),
+		ChatType: chatType(&session), Send: b.send(&session), Sandboxed: b.rules.Sandboxed(session.Key)}
+	d.Head.Kind = d.Kind
+	if d.Generations, err = take(q.Limit, func(visit func(*core.Generation) bool) error { return r.Generations(sessionKey, visit) }); err != nil {
+		return nil, err
+	}
+	if err := r.Children(sessionKey, func(child string) bool {
+		d.Children = append(d.Children, strings.Clone(child))
+		return true
+	}); err != nil {
+		return nil, err
+	}
+	if d.Runs, err = take(q.Limit, func(visit func(*core.Run) bool) error { return r.Runs(sessionKey, visit) }); err != nil {
+		return nil, err
+	}
+	entry, _, err := r.Entry(sessionKey)
+	d.Entry = slices.Clone(entry)
+	return d, err
+}
+
+// chatType is the stored one, else what the key says (session-tools.md §1).
+func chatType(s *core.Session) core.ChatType {
+	if s.ChatType != core.ChatUnknown {
+		return s.ChatType
+	}
+	return key.ChatType(s.Key)
+}
+
+// orphans lists the transcripts whose session is not there.
+func (b *board) orphans(r core.Reader, limit int) ([]core.Generation, error) {
+	list := []core.Generation{}
+	var inner error
+	err := r.AllGenerations("", func(g *core.Generation) bool {
+		_, named, err := r.Session(g.Key)
+		if inner = err; err != nil {
+			return false
+		}
+		if g.Key == "" || !named {
+			list = append(list, *g)
+		}
+		return len(list) < limit
+	})
+	if err == nil {
+		err = inner
+	}
+	return list, err
+}

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"context"
+
+	"cordboard/core"
+	"cordboard/core/key"
+)
+
+// target is the transcript a caller named: a session with its current generation, an older generation of it, or one no session names.
+type target struct {
+	key        string       // session key; "" for a transcript of no known session
+	session    core.Session // zero when there is no row
+	exists     bool         // there is a row
+	generation string       // the generation the name means; "" when the session has no transcript
+}
+
+// resolve finds the session or generation that input names for a viewer: alias, exact key, sessionId (session-tools.md §1).
+//
+// Nothing leaks existence (session-tools.md §3): a key out of scope is forbidden whether or not there is such a session, a sessionId out
+// of scope is not found whether or not there is one.
+func (e *Engine) resolve(r core.Reader, v viewer, input string) (target, error) {
+	lookup, err := e.names.Lookup(input, v.agent)
+	if err != nil {
+		return target{}, err
+	}
+	for _, candidate := range lookup.Keys {
+		session, ok, err := r.Session(candidate)
+		if err != nil {
+			return target{}, err
+		}
+		if !ok {
+			continue
+		}
+		found := target{key: session.Key, session: session, exists: true, generation: session.SessionID}
+		return found, v.refusal(found, lookup)
+	}
+	if lookup.KeyShaped {
+		return target{}, v.missing(lookup)
+	}
+	return e.resolveID(r, v, lookup)
+}
+
+// resolveID takes the input for a sessionId or the id of an older generation.
+func (e *Engine) resolveID(r core.Reader, v viewer, lookup key.Lookup) (target, error) {
+	g, ok, err := r.Generation(lookup.Input)
+	if err != nil {
+		return target{}, err
+	}
+	if !ok {
+		return target{}, notFound(lookup.Input)
+	}
+	found := target{key: g.Key, generation: g.ID}
+	if g.Key != "" {
+		if found.session, found.exists, err = r.Session(g.Key); err != nil {
+			return target{}, err
+		}
+	}
+	return found, v.refusal(found, lookup)
+}
+
+func notFound(input string) error {
+	return core.Errorf(core.CodeNotFound, "no session %q: give a key or a sessionId that sessions_list shows", input)
+}
+
+// caller resolves the session an actor acts as. It must exist, or be the main session of a configured agent, which comes into being by
+// use (session-tools.md §1).
+func (e *Engine) caller(ctx context.Context, input string) (string, error) {
+	resolved := ""
+	err := e.store.View(ctx, func(r core.Reader) error {
+		found, err := e.resolve(r, e.operator(), input)
+		switch {
+		case err == nil && found.exists:
+			resolved = found.key
+			return nil
+		case err != nil && core.CodeOf(err) != core.CodeNotFound:
+			return err
+		}
+		canonical := e.names.Canonical(input, "")
+		if _, configured := e.config.Agent(e.names.AgentOf(canonical)); configured && e.names.IsMain(canonical) {
+			resolved = canonical
+			return nil
+		}
+		return core.Errorf(core.CodeNotFound,
+			"cannot act as %q: there is no such session, and it is not the main session of a configured agent", input)
+	})
+	return resolved, err
+}
