@@ -15,7 +15,9 @@ import (
 
 func trimmed(s string) string { return strings.TrimSpace(s) }
 
-func replaceAll(raw []byte, part string) []byte { return bytes.ReplaceAll(raw, []byte(part), []byte("X")) }
+func replaceAll(raw []byte, part string) []byte {
+	return bytes.ReplaceAll(raw, []byte(part), []byte("X"))
+}
 
 func texts(answer map[string]any) []string {
 	list := []string{}

@@ -160,7 +160,9 @@ func checkSameSet(t *rapid.T, e *engine.Engine, keys []string, caller string) {
 	}
 	body, ok := ask("sessions_list", `{"includeArchived":true}`)
 	require.True(t, ok, "%s", body)
-	var list struct{ Sessions []struct{ SessionID, Key string } }
+	var list struct {
+		Sessions []struct{ SessionID, Key string }
+	}
 	require.NoError(t, json.Unmarshal(body, &list))
 	listed := map[string]bool{}
 	for _, row := range list.Sessions {
