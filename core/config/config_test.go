@@ -239,20 +239,34 @@ func lines(text string) []string { return strings.Fields(text) }
 
 func TestWarnings(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"rule without match", `{session: {sendPolicy: {rules: [{action: "deny"}]}}}`,
-			"c.json5:1:33: session.sendPolicy.rules[0]: has no match, so it matches everything"},
-		{"rule with empty match", `{session: {sendPolicy: {rules: [{match: {}, action: "deny"}]}}}`,
-			"c.json5:1:33: session.sendPolicy.rules[0]: has no match, so it matches everything"},
-		{"spawn depth", `{agents: {defaults: {subagents: {maxSpawnDepth: 2}}}}`,
-			"c.json5:1:34: agents.defaults.subagents.maxSpawnDepth: 2 lets sub-agents spawn: an extension of cordboard's, the contract is 1"},
-		{"two default agents", `{agents: {list: [{id: "a", default: true}, {id: "b", default: true}]}}`,
-			"c.json5:1:54: agents.list[1].default: is not the default agent: a is, which comes first"},
-		{"agent that is not there", `{agents: {list: [{id: "a", subagents: {allowAgents: ["*", "b"]}}]}}`,
-			`c.json5:1:59: agents.list[0].subagents.allowAgents[1]: names the agent "b", which agents.list does not have`},
-		{"model that is not there", `{agents: {list: [{id: "a", model: "x/y"}]}}`,
-			`c.json5:1:28: agents.list[0].model: the model "x/y" is not in models.providers`},
-		{"pattern for nothing", `{logging: {redactPatterns: ["a*"]}}`,
-			"c.json5:1:29: logging.redactPatterns[0]: matches the empty text, so it masks between all letters"},
+		{
+			"rule without match", `{session: {sendPolicy: {rules: [{action: "deny"}]}}}`,
+			"c.json5:1:33: session.sendPolicy.rules[0]: has no match, so it matches everything",
+		},
+		{
+			"rule with empty match", `{session: {sendPolicy: {rules: [{match: {}, action: "deny"}]}}}`,
+			"c.json5:1:33: session.sendPolicy.rules[0]: has no match, so it matches everything",
+		},
+		{
+			"spawn depth", `{agents: {defaults: {subagents: {maxSpawnDepth: 2}}}}`,
+			"c.json5:1:34: agents.defaults.subagents.maxSpawnDepth: 2 lets sub-agents spawn: an extension of cordboard's, the contract is 1",
+		},
+		{
+			"two default agents", `{agents: {list: [{id: "a", default: true}, {id: "b", default: true}]}}`,
+			"c.json5:1:54: agents.list[1].default: is not the default agent: a is, which comes first",
+		},
+		{
+			"agent that is not there", `{agents: {list: [{id: "a", subagents: {allowAgents: ["*", "b"]}}]}}`,
+			`c.json5:1:59: agents.list[0].subagents.allowAgents[1]: names the agent "b", which agents.list does not have`,
+		},
+		{
+			"model that is not there", `{agents: {list: [{id: "a", model: "x/y"}]}}`,
+			`c.json5:1:28: agents.list[0].model: the model "x/y" is not in models.providers`,
+		},
+		{
+			"pattern for nothing", `{logging: {redactPatterns: ["a*"]}}`,
+			"c.json5:1:29: logging.redactPatterns[0]: matches the empty text, so it masks between all letters",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -32,10 +32,13 @@ func (p Problem) Error() string {
 		text += " "
 	}
 	if p.Key != "" {
-		text += p.Key + ": "
+		text += shortest(p.Key, longestKey) + ": "
 	}
 	return text + p.Message
 }
+
+// longestKey is how many runes of a path a line repeats.
+const longestKey = 200
 
 func (p Problem) Unwrap() error {
 	return &core.Error{Code: core.CodeConfig, Message: p.Error(), ConfigKey: p.Key, Allowed: p.Allowed}

@@ -272,9 +272,11 @@ func display(v *json5.Value, secret bool) string {
 
 func quote(s string) string { return strconv.Quote(cut(s)) }
 
-func cut(s string) string {
-	if runes := []rune(s); len(runes) > longestShown {
-		return string(runes[:longestShown]) + "…"
+func cut(s string) string { return shortest(s, longestShown) }
+
+func shortest(s string, most int) string {
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
 	}
 	return s
 }

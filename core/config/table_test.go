@@ -92,6 +92,66 @@ func patternOf(path string) string {
 	return strings.Join(parts, ".")
 }
 
+// Whatever the key, a value of a wrong type is one mistake that names the key and what it takes.
+func TestEveryKeyRefusesWrongValues(t *testing.T) {
+	for _, row := range keyRows() {
+		for _, wrong := range []string{"null", "-1.5"} {
+			text, path := wrong, strings.NewReplacer("[]", "[0]", "*", "x").Replace(row.path)
+			for rest := row.path; rest != ""; {
+				i := strings.LastIndexAny(rest, ".[")
+				switch part := rest[i+1:]; {
+				case part == "]":
+					text = "[" + text + "]"
+				case part == "*":
+					text = "{x: " + text + "}"
+				default:
+					text = "{" + part + ": " + text + "}"
+				}
+				rest = rest[:max(i, 0)]
+			}
+			_, _, err := Parse("f", []byte(text))
+			require.Error(t, err, text)
+			problems := err.(Problems)
+			require.Len(t, problems, 1, "%s: %v", text, err)
+			assert.Equal(t, path, problems[0].Key)
+			assert.True(t, strings.HasPrefix(problems[0].Message, "must be "+row.kind.want+", not "), problems[0].Message)
+			assert.Equal(t, row.kind.allowed, problems[0].Allowed)
+		}
+	}
+}
+
+// What the file says is what is shown, for any values in range.
+func TestWhatIsReadIsShown(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		turns, hops := rapid.IntRange(0, 5).Draw(t, "turns"), rapid.IntRange(1, 64).Draw(t, "hops")
+		hours := rapid.Float64Range(0, 876_000).Draw(t, "hours")
+		drain := time.Duration(rapid.Int64Range(0, int64(1e15)).Draw(t, "drain"))
+		owners := rapid.SliceOfN(rapid.StringMatching(`[a-zA-Z0-9@+ü<>"-]{1,8}`), 0, 4).Draw(t, "owners")
+		text, err := json.Marshal(map[string]any{
+			"session": map[string]any{
+				"agentToAgent":   map[string]any{"maxPingPongTurns": turns, "maxHops": hops},
+				"threadBindings": map[string]any{"idleHours": hours},
+			},
+			"engine":   map[string]any{"drain": drain.String()},
+			"channels": map[string]any{"a.b[0]": map[string]any{"owners": owners}},
+		})
+		require.NoError(t, err)
+		c, report, err := Parse("f", text)
+		require.NoError(t, err)
+		for key, want := range map[string]any{
+			"session.agentToAgent.maxPingPongTurns": turns, "session.agentToAgent.maxHops": hops, "session.threadBindings.idleHours": hours,
+			"engine.drain": drain.String(), `channels["a.b[0]"].owners`: owners,
+		} {
+			rows, err := Explain(c, report, key)
+			require.NoError(t, err)
+			wanted, err := json.Marshal(want)
+			require.NoError(t, err)
+			require.JSONEq(t, string(wanted), string(rows[0].Value), key)
+			require.True(t, strings.HasPrefix(rows[0].Source, "f:1:"), rows[0].Source)
+		}
+	})
+}
+
 func TestNotYetRowsNameKeys(t *testing.T) {
 	rows := notYetRows()
 	for i, row := range rows {

@@ -84,6 +84,7 @@ func TestParseErrorsSayWhereAndWhat(t *testing.T) {
 		{"byte order mark has no column", "\uFEFF?", `1:1: unexpected '?': a value was expected (text needs quotes)`, ""},
 		{"control character", "[\x01]", `1:2: unexpected U+0001: a value was expected (text needs quotes)`, "[0]"},
 		{"duplicate", "{\n a: {b: 1,\n  'b': 2}\n}", `3:3: the key "b" is here twice: first at 2:6`, "a.b"},
+		{"duplicate that a terminal would obey", "{'\u009b\u202e': 1, '\u009b\u202e': 2}", `1:11: the key "\u009b\u202e" is here twice: first at 1:2`, `["\u009b\u202e"]`},
 		{"missing comma", "{a: 1\n b: 2}", `2:2: unexpected 'b': a comma or } was expected`, ""},
 		{"missing colon", "{a 1}", `1:4: unexpected '1': a colon was expected after the key`, "a"},
 		{"object without end", "[1, {a: 1", `1:5: the object that starts here has no end: } is missing`, "[1]"},

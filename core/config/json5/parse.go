@@ -3,6 +3,7 @@ package json5
 import (
 	"bytes"
 	"errors"
+	"strconv"
 )
 
 // parser reads values, writing strict JSON and the tree of positions side by side.
@@ -185,7 +186,7 @@ func (p *parser) member(seen map[string]Pos) (Member, error) {
 	}
 	p.path = append(p.path, segment{key: &m.Name})
 	if first, twice := seen[string(encoded)]; twice {
-		return m, fault(m.Pos, "the key %s is here twice: first at %v", encoded, first)
+		return m, fault(m.Pos, "the key %s is here twice: first at %v", shortened(m.Name), first)
 	}
 	seen[string(encoded)] = m.Pos
 	if err := p.colon(); err != nil {
@@ -197,6 +198,15 @@ func (p *parser) member(seen map[string]Pos) (Member, error) {
 		p.path = p.path[:len(p.path)-1]
 	}
 	return m, err
+}
+
+// shortened is a key as an error shows it: quoted, a long one cut.
+func shortened(key string) string {
+	const longest = 40
+	if runes := []rune(key); len(runes) > longest {
+		key = string(runes[:longest]) + "…"
+	}
+	return strconv.Quote(key)
 }
 
 func (p *parser) colon() error {
