@@ -227,6 +227,23 @@ func TestOpenClawFile(t *testing.T) {
 	}
 }
 
+// Files of real users load too, where they are at hand (CORDBOARD_SAMPLES, see .ci/run).
+func TestUsersFilesLoad(t *testing.T) {
+	files := []string{"testdata/openclaw.json5"}
+	if shared := os.Getenv("CORDBOARD_SAMPLES"); shared != "" {
+		more, err := filepath.Glob(filepath.Join(shared, "samples", "*", "openclaw.json"))
+		require.NoError(t, err)
+		require.NotEmpty(t, more)
+		files = append(files, more...)
+	}
+	for _, file := range files {
+		c, report, err := config.Load(file)
+		require.NoError(t, err)
+		assert.NotEqual(t, config.Default(), c)
+		assert.Contains(t, keys(report.NoEffect), "gateway.port", file)
+	}
+}
+
 func keys(entries []config.Entry) []string {
 	all := make([]string, len(entries))
 	for i, e := range entries {
