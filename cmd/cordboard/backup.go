@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"cordboard/core/host"
+)
+
+func newBackup(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Write a consistent copy of the store",
+		Long:  "backup writes the whole store to FILE, which must not exist. To go back to it, put it in the data directory as cordboard.db.",
+		Args:  usageArgs(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			h, err := host.Read(c.Context(), a.options(c))
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			n, err := writeNew(args[0], func(w io.Writer) error {
+				_, err := h.Store().Backup(c.Context(), w)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(map[string]any{"file": args[0], "bytes": n})
+			}
+			_, err = fmt.Fprintf(a.out, "wrote %s to %s\n", bytesText(n), args[0])
+			return err
+		},
+	}
+}
+
+// writeNew makes a file that was not there, all of it or nothing: it grows under another name and is linked into place when it is safe
+// on disk. The file is private to the user.
+func writeNew(path string, fill func(io.Writer) error) (n int64, err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return 0, fmt.Errorf("%s exists: give a path that does not", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".cordboard-*")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(f.Name())
+	err = fill(f)
+	if err == nil {
+		n, err = f.Seek(0, io.SeekCurrent)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Link(f.Name(), path)
+	}
+	return n, err
+}
+
+func newExport(a *app) *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "export KEY|SESSIONID",
+		Short: "Write a transcript as the JSONL it came from",
+		Long:  "export writes a session's current transcript, or an older generation named by its sessionId, in the version-3 JSONL format: an\nimported line comes out byte for byte.",
+		Args:  usageArgs(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			h, err := host.Read(c.Context(), a.options(c))
+			if err != nil {
+				return err
+			}
+			defer h.Close()
+			write := func(w io.Writer) error {
+				buffered := bufio.NewWriterSize(w, 1<<16)
+				if err := h.Export(c.Context(), args[0], buffered); err != nil {
+					return err
+				}
+				return buffered.Flush()
+			}
+			if out == "" || out == "-" {
+				return write(a.out)
+			}
+			n, err := writeNew(out, write)
+			if err == nil {
+				fmt.Fprintf(a.err, "wrote %s to %s\n", bytesText(n), out)
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "write to this file, which must not exist, instead of standard output")
+	return c
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// bar is a progress bar on standard error, drawn only where a person can see it and at most ten times a second.
+type bar struct {
+	w       io.Writer
+	title   string
+	visible bool
+	drawn   time.Time
+}
+
+func (a *app) newBar(title string) *bar {
+	return &bar{w: a.err, title: title, visible: a.progress && !a.json}
+}
+
+const barCells = 30
+
+// show draws the bar at done of total (any unit), with a note behind it that must be safe to print.
+func (b *bar) show(done, total int64, note string) {
+	now := time.Now()
+	if !b.visible || now.Sub(b.drawn) < 100*time.Millisecond {
+		return
+	}
+	b.drawn = now
+	share := 0.0
+	if total > 0 {
+		share = min(1, float64(done)/float64(total))
+	}
+	full := int(share * barCells)
+	fmt.Fprintf(b.w, "\r\x1b[K%s %s%s %3.0f%%  %s", b.title, strings.Repeat("█", full), strings.Repeat("░", barCells-full), share*100, note)
+}
+
+// done takes the bar away.
+func (b *bar) done() {
+	if b.visible && !b.drawn.IsZero() {
+		fmt.Fprint(b.w, "\r\x1b[K")
+	}
+}

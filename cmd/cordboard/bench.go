@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cordboard/core"
+	"cordboard/core/host"
+)
+
+// figure is one measured line of a bench report. Median and P95 are in Unit; Target is what the project holds itself to.
+type figure struct {
+	Work   string  `json:"work"`
+	Unit   string  `json:"unit"`
+	N      int     `json:"n"`
+	Median float64 `json:"median"`
+	P95    float64 `json:"p95"`
+	Target string  `json:"target,omitempty"`
+}
+
+type benchReport struct {
+	Version  string   `json:"version"`
+	Machine  string   `json:"machine"`
+	Sessions int      `json:"sessions"`
+	Messages int      `json:"messages"`
+	Figures  []figure `json:"figures"`
+}
+
+func newBench(a *app) *cobra.Command {
+	var sessions, messages int
+	c := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure this machine with a synthetic store",
+		Long: "bench fills a scratch store with made-up sessions and messages, half of them in one session, measures what people wait for and\n" +
+			"removes it again. Figures depend on the disk under --data (default: the system's scratch directory).",
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if sessions < 10 || messages < sessions {
+				return &usageError{fmt.Errorf("--sessions %d --messages %d: at least 10 sessions, and a message for each", sessions, messages)}
+			}
+			dir, err := os.MkdirTemp(a.dir, "cordboard-bench-")
+			if err != nil {
+				return err
+			}
+			defer os.RemoveAll(dir)
+			report, err := a.bench(c.Context(), dir, sessions, messages)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(report)
+			}
+			return a.benchTable(report)
+		},
+	}
+	c.Flags().IntVar(&sessions, "sessions", 10000, "how many sessions")
+	c.Flags().IntVar(&messages, "messages", 200000, "how many messages")
+	return c
+}
+
+func (a *app) bench(ctx context.Context, dir string, sessions, messages int) (benchReport, error) {
+	report := benchReport{Version: version(), Sessions: sessions, Messages: messages,
+		Machine: fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())}
+	h, err := host.Own(ctx, host.Options{Dir: dir, ConfigGiven: true, Version: version()})
+	if err != nil {
+		return report, err
+	}
+	defer h.Close()
+	board, err := h.Board(ctx, core.Operator)
+	if err != nil {
+		return report, err
+	}
+	defer board.Close()
+	w := &workload{ctx: ctx, dir: dir, store: h.Store(), host: h, board: board, sessions: sessions, messages: messages}
+	bar := a.newBar("measuring")
+	defer bar.done()
+	for i, step := range w.steps() {
+		bar.show(int64(i), int64(len(w.steps())), step.name)
+		figures, err := step.run()
+		if err != nil {
+			return report, fmt.Errorf("%s: %w", step.name, err)
+		}
+		report.Figures = append(report.Figures, figures...)
+	}
+	return report, nil
+}
+
+func (a *app) benchTable(r benchReport) error {
+	fmt.Fprintf(a.out, "%s; %d sessions, %d messages\n\n", r.Machine, r.Sessions, r.Messages)
+	t := table{columns: []column{{title: "WORK", grow: true}, {title: "MEDIAN", right: true}, {title: "P95", right: true}, {title: "UNIT"},
+		{title: "N", right: true}, {title: "TARGET"}}}
+	for _, f := range r.Figures {
+		t.add(f.Work, number(f.Median), number(f.P95), f.Unit, fmt.Sprint(f.N), f.Target)
+	}
+	return t.write(a.out, a.width())
+}
+
+func number(f float64) string {
+	switch {
+	case f >= 100:
+		return fmt.Sprintf("%.0f", f)
+	case f >= 1:
+		return fmt.Sprintf("%.2f", f)
+	}
+	return fmt.Sprintf("%.3f", f)
+}
+
+// times measures fn n times and returns the figure in milliseconds.
+func times(work string, n int, target string, fn func() error) (figure, error) {
+	samples := make([]float64, n)
+	for i := range samples {
+		start := time.Now()
+		if err := fn(); err != nil {
+			return figure{}, err
+		}
+		samples[i] = float64(time.Since(start)) / 1e6
+	}
+	return summary(work, "ms", target, samples), nil
+}
+
+func summary(work, unit, target string, samples []float64) figure {
+	slices.Sort(samples)
+	return figure{Work: work, Unit: unit, N: len(samples), Target: target, Median: samples[len(samples)/2], P95: samples[len(samples)*95/100]}
+}

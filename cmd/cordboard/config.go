@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cordboard/core/host"
+	"cordboard/ui/safe"
+)
+
+func newConfig(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "config",
+		Short: "Check the config file, or show what is in force",
+		Args:  usageArgs(cobra.NoArgs),
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(&cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Check a config file: errors, keys without effect here, keys whose feature is not built yet",
+		Args:  usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			o := a.options(c)
+			if len(args) == 1 {
+				o.ConfigPath, o.ConfigGiven = args[0], true
+			}
+			return a.configCheck(o)
+		},
+	}, &cobra.Command{
+		Use:   "show [KEY]",
+		Short: "Show the effective value of every key and where it comes from",
+		Args:  usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			key := ""
+			if len(args) == 1 {
+				key = args[0]
+			}
+			rows, err := a.options(c).ShowConfig(key)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(rows)
+			}
+			return a.configTable(rows)
+		},
+	})
+	return c
+}
+
+func (a *app) configTable(rows []host.ConfigRow) error {
+	t := table{columns: []column{{title: "KEY"}, {title: "VALUE", grow: true}, {title: "SOURCE"}, {title: "NOT YET"}}}
+	for _, row := range rows {
+		t.add(row.Key, row.Text(), row.Source, row.NotYet)
+	}
+	return t.write(a.out, a.width())
+}
+
+// configCheck prints every problem on a line of its own, as compilers do.
+func (a *app) configCheck(o host.Options) error {
+	_, report, err := o.LoadConfig()
+	if err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			fmt.Fprintln(a.err, safe.Line(line))
+		}
+		return &reported{err}
+	}
+	if a.json {
+		return a.printJSON(report)
+	}
+	name := report.File
+	if name == "" {
+		name = "the defaults"
+	}
+	for _, p := range report.Warnings {
+		fmt.Fprintln(a.out, safe.Line("warning: "+p.Error()))
+	}
+	for _, e := range report.NoEffect {
+		fmt.Fprintln(a.out, safe.Line(fmt.Sprintf("%s:%d:%d: %s: no effect in cordboard", report.File, e.Line, e.Col, e.Key)))
+	}
+	for _, e := range report.NotYet {
+		fmt.Fprintln(a.out, safe.Line(fmt.Sprintf("%s:%d:%d: %s: not yet", report.File, e.Line, e.Col, e.Key)))
+	}
+	_, err = fmt.Fprintln(a.out, safe.Line(name+": ok"))
+	return err
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cordboard/core"
+	"cordboard/ui/safe"
+)
+
+type historyFlags struct {
+	as            string
+	limit         int
+	before        string
+	tools, all    bool
+	redact, lines bool
+}
+
+func newHistory(a *app) *cobra.Command {
+	var f historyFlags
+	c := &cobra.Command{
+		Use:   "history KEY|SESSIONID",
+		Short: "Print a session's transcript, older generations by their sessionId",
+		Long: "history prints the newest messages of a session, oldest first. --json and --jsonl print each message byte for byte as it is\n" +
+			"stored; with --as the answer is that of the session's own sessions_history, bounds and masking included.",
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.read(c, f.as, func(ctx context.Context, b core.Board) error { return a.history(ctx, b, args[0], f) })
+		},
+	}
+	flags := c.Flags()
+	addAs(c, &f.as)
+	flags.IntVar(&f.limit, "limit", 200, "how many of the newest messages, up to 1000")
+	flags.BoolVar(&f.all, "all", false, "the whole transcript")
+	flags.BoolVar(&f.tools, "tools", false, "tool results too")
+	flags.StringVar(&f.before, "before", "", "with --as: the nextBefore of an earlier answer")
+	flags.BoolVar(&f.redact, "redact", false, "mask what looks like a credential")
+	flags.BoolVar(&f.lines, "jsonl", false, "one message object a line")
+	return c
+}
+
+func (a *app) history(ctx context.Context, b core.Board, session string, f historyFlags) error {
+	if f.as != "" {
+		if f.all || f.redact || f.lines {
+			return &usageError{fmt.Errorf("--all, --redact and --jsonl are the operator's: a session's answer is bounded and masked by itself")}
+		}
+		params := map[string]any{"sessionKey": session, "limit": f.limit, "includeTools": f.tools}
+		if f.before != "" {
+			params["before"] = f.before
+		}
+		return a.callAndPrint(ctx, b, "sessions_history", params)
+	}
+	if f.before != "" {
+		return &usageError{fmt.Errorf("--before goes with --as: the operator takes --limit or --all")}
+	}
+	if f.limit < 1 || f.limit > 1000 {
+		return &usageError{fmt.Errorf("--limit %d: 1 to 1000, or --all", f.limit)}
+	}
+	q := core.MessageQuery{Session: session, Limit: f.limit, Filter: core.MessageFilter{NoTools: !f.tools}, Redact: f.redact}
+	out := bufio.NewWriterSize(a.out, 1<<16)
+	var err error
+	switch {
+	case f.lines:
+		err = eachMessage(ctx, b, q, f.all, func(_ core.MessagePage, m core.Message) error { return writeLine(out, m.Raw) })
+	case a.json:
+		err = historyJSON(ctx, out, b, q, f.all)
+	default:
+		err = a.historyText(ctx, out, b, q, f.all)
+	}
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+func writeLine(w io.Writer, raw []byte) error {
+	_, err := w.Write(append(slices.Clip(raw), '\n'))
+	return err
+}
+
+// eachMessage calls fn for the newest q.Limit messages, or for all from the first on, in transcript order, a page in memory at a time.
+func eachMessage(ctx context.Context, b core.Board, q core.MessageQuery, all bool, fn func(core.MessagePage, core.Message) error) error {
+	if all {
+		q.Limit, q.Oldest = 1000, true
+	}
+	for {
+		page, err := b.Messages(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, m := range page.Messages {
+			if err := fn(page, m); err != nil {
+				return err
+			}
+			q.After = m.Seq
+		}
+		if !all || !page.More {
+			return nil
+		}
+	}
+}
+
+// historyJSON prints the answer of sessions_history with each message, byte for byte, on a line of its own.
+func historyJSON(ctx context.Context, out io.Writer, b core.Board, q core.MessageQuery, all bool) error {
+	detail, err := b.Messages(ctx, core.MessageQuery{Session: q.Session, Limit: 1})
+	if err != nil {
+		return err
+	}
+	name, err := json.Marshal(detail.Session)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, `{"sessionKey":%s,"messages":[`, name)
+	separator, more := "", false
+	if err := eachMessage(ctx, b, q, all, func(page core.MessagePage, m core.Message) error {
+		fmt.Fprintf(out, "%s\n%s", separator, m.Raw)
+		separator, more = ",", page.More && !all
+		return nil
+	}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "\n],\"more\":%t}\n", more)
+	return err
+}
+
+// historyText prints the transcript for people.
+func (a *app) historyText(ctx context.Context, out io.Writer, b core.Board, q core.MessageQuery, all bool) error {
+	count := 0
+	err := eachMessage(ctx, b, q, all, func(page core.MessagePage, m core.Message) error {
+		if count++; count == 1 && page.More && !all {
+			fmt.Fprintf(out, "… earlier messages: --limit N or --all shows them\n\n")
+		}
+		return a.messageText(out, m)
+	})
+	if err == nil && count == 0 {
+		fmt.Fprintln(out, "no messages.")
+	}
+	return err
+}
+
+func (a *app) messageText(out io.Writer, m core.Message) error {
+	head := instant(m.At) + "  " + m.Role.String()
+	if p, ok := core.ProvenanceOf(m.Raw); ok && p.SourceSessionKey != "" {
+		head += "  from " + p.SourceSessionKey + " (" + p.SourceTool + ")"
+	}
+	if m.Flags.Has(core.MessageError) {
+		head += "  failed"
+	}
+	if m.Flags.Has(core.MessageAborted) {
+		head += "  aborted"
+	}
+	fmt.Fprintln(out, safe.Line(head))
+	for block := range core.Blocks(m.Raw) {
+		indent(out, blockText(block))
+	}
+	if cause, ok := core.Field(m.Raw, "errorMessage"); ok {
+		text, _ := core.Unquote(cause)
+		indent(out, "error: "+text)
+	}
+	_, err := fmt.Fprintln(out)
+	return err
+}
+
+// blockText is a block as plain text.
+func blockText(b core.Block) string {
+	switch b.Type {
+	case "text":
+		return b.Text
+	case "thinking":
+		return "(thinking) " + b.Text
+	case "toolCall":
+		return "(calls " + b.Name + ") " + string(b.Arguments)
+	case "image":
+		return fmt.Sprintf("(image %s, %d bytes)", b.MimeType, b.Bytes)
+	}
+	return "(" + b.Type + ") " + string(b.Raw)
+}
+
+func indent(out io.Writer, text string) {
+	for _, line := range strings.Split(strings.TrimRight(safe.Block(text), "\n"), "\n") {
+		fmt.Fprintln(out, "  "+line)
+	}
+}

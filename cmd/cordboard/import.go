@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cordboard/core/host"
+	"cordboard/ui/safe"
+)
+
+const shownProblems = 20
+
+func newImport(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "import DIR",
+		Short: "Copy an OpenClaw state directory into the store",
+		Long: "import reads the sessions, transcripts and spawn registry of DIR. It may be stopped and run again: a second run adds only what is\n" +
+			"new. What cannot be read is reported and skipped, all else is taken over. DIR is never changed.",
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.own(c, func(ctx context.Context, h *host.Host) error {
+				bar := a.newBar("importing")
+				report, err := h.Import(ctx, args[0], host.ImportOptions{Progress: func(p host.ImportProgress) {
+					bar.show(p.Bytes, p.TotalBytes, fmt.Sprintf("%d sessions  %d messages  %d problems", p.Sessions.Added+p.Sessions.Changed, p.Messages, p.Problems))
+				}})
+				bar.done()
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(report)
+				}
+				return a.importText(report)
+			})
+		},
+	}
+}
+
+func (a *app) importText(r host.ImportReport) error {
+	fmt.Fprintf(a.out, "%s: %d agents\n", safe.Line(r.Source), r.Agents)
+	t := table{columns: []column{{title: ""}, {title: "ADDED", right: true}, {title: "CHANGED", right: true}, {title: "UNCHANGED", right: true},
+		{title: "SKIPPED", right: true}}}
+	for _, row := range []struct {
+		name   string
+		counts host.ImportCounts
+	}{{"sessions", r.Sessions}, {"transcripts", r.Transcripts}, {"runs", r.Runs}} {
+		c := row.counts
+		t.add(row.name, fmt.Sprint(c.Added), fmt.Sprint(c.Changed), fmt.Sprint(c.Unchanged), fmt.Sprint(c.Skipped))
+	}
+	if err := t.write(a.out, a.width()); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "%d messages added, %s read\n", r.Messages, bytesText(r.Bytes))
+	if r.Partial > 0 {
+		fmt.Fprintf(a.out, "%d transcripts end in a line that is still being written: the next import takes it\n", r.Partial)
+	}
+	for i, p := range r.Problems {
+		if i == shownProblems {
+			fmt.Fprintf(a.err, "… and %d more problems: --json lists them\n", r.ProblemCount-shownProblems)
+			break
+		}
+		fmt.Fprintln(a.err, safe.Line(p.String()))
+	}
+	if r.Config != "" {
+		fmt.Fprintf(a.out, "Its config stays where it is; to use it: cordboard --config %s\n", safe.Line(r.Config))
+	}
+	return nil
+}

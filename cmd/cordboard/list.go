@@ -1,0 +1,246 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cordboard/core"
+)
+
+type listFlags struct {
+	as, agent, channel string
+	kinds              []string
+	active, messages   int
+	limit              int
+	all, archived      bool
+}
+
+func newList(a *app) *cobra.Command {
+	var f listFlags
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List sessions, the most recently updated first",
+		Args:  usageArgs(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.read(c, f.as, func(ctx context.Context, b core.Board) error {
+				if f.limit < 1 || f.limit > 200 {
+					return &usageError{fmt.Errorf("--limit %d: 1 to 200, or --all", f.limit)}
+				}
+				if a.json {
+					return a.listJSON(ctx, b, f)
+				}
+				return a.listTable(ctx, b, f)
+			})
+		},
+	}
+	flags := c.Flags()
+	addAs(c, &f.as)
+	flags.StringSliceVar(&f.kinds, "kinds", nil, "only these kinds: main, group, cron, hook, node, other")
+	flags.StringVar(&f.agent, "agent", "", "only this agent's sessions")
+	flags.StringVar(&f.channel, "channel", "", "only this channel's sessions")
+	flags.IntVar(&f.active, "active", 0, "only sessions updated within this many minutes")
+	flags.IntVar(&f.limit, "limit", 200, "how many at most, up to 200")
+	flags.BoolVar(&f.all, "all", false, "all of them")
+	flags.BoolVar(&f.archived, "archived", false, "archived ones too")
+	flags.IntVar(&f.messages, "messages", 0, "with --json: the last messages of each, up to 20")
+	return c
+}
+
+// listJSON prints sessions_list's own answer. With --all, --agent or --channel, which that tool does not have, it joins and sifts the
+// answers to every page.
+func (a *app) listJSON(ctx context.Context, b core.Board, f listFlags) error {
+	params := map[string]any{"limit": f.limit, "includeArchived": f.archived}
+	if len(f.kinds) > 0 {
+		params["kinds"] = f.kinds
+	}
+	if f.active > 0 {
+		params["activeMinutes"] = f.active
+	}
+	if f.messages > 0 {
+		params["messageLimit"] = f.messages
+	}
+	if f.all || f.agent != "" || f.channel != "" {
+		return a.listPages(ctx, b, params, f)
+	}
+	return a.callAndPrint(ctx, b, "sessions_list", params)
+}
+
+// listPages prints {sessions, count}, a page at a time in memory.
+func (a *app) listPages(ctx context.Context, b core.Board, params map[string]any, f listFlags) error {
+	params["limit"] = 200
+	out := bufio.NewWriter(a.out)
+	count := 0
+	for {
+		page, err := a.listPage(ctx, b, params)
+		if err != nil {
+			return err
+		}
+		if params["before"] == nil {
+			fmt.Fprint(out, `{"sessions":[`)
+		}
+		for _, row := range page.Sessions {
+			keep, err := f.keeps(row)
+			if err != nil {
+				return err
+			}
+			if !keep || !f.all && count == f.limit {
+				continue
+			}
+			if count++; count > 1 {
+				out.WriteByte(',')
+			}
+			fmt.Fprintf(out, "\n%s", row)
+		}
+		if page.NextBefore == "" || !f.all && count == f.limit {
+			fmt.Fprintf(out, "\n],\"count\":%d}\n", count)
+			return out.Flush()
+		}
+		params["before"] = page.NextBefore
+	}
+}
+
+type listPage struct {
+	Sessions   []json.RawMessage `json:"sessions"`
+	NextBefore string            `json:"nextBefore"`
+}
+
+func (a *app) listPage(ctx context.Context, b core.Board, params map[string]any) (page listPage, err error) {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return page, err
+	}
+	result, err := b.Call(ctx, core.ToolCall{Tool: "sessions_list", Params: raw})
+	if err != nil {
+		return page, err
+	}
+	if result.Refused != nil {
+		return page, result.Refused
+	}
+	return page, json.Unmarshal(result.Body, &page)
+}
+
+// keeps reports whether a row is of the agent and channel that were asked for.
+func (f listFlags) keeps(raw json.RawMessage) (bool, error) {
+	if f.agent == "" && f.channel == "" {
+		return true, nil
+	}
+	var row struct{ Key, Channel string }
+	if err := json.Unmarshal(raw, &row); err != nil {
+		return false, err
+	}
+	return (f.agent == "" || strings.HasPrefix(row.Key, "agent:"+f.agent+":")) && (f.channel == "" || row.Channel == f.channel), nil
+}
+
+// listTable reads heads only: no row is decoded for a table.
+func (a *app) listTable(ctx context.Context, b core.Board, f listFlags) error {
+	if f.messages > 0 {
+		return &usageError{fmt.Errorf("--messages needs --json")}
+	}
+	q := core.SessionQuery{Agent: f.agent, Channel: f.channel, Archived: f.archived, Limit: 10000}
+	for _, kind := range f.kinds {
+		q.Kinds = append(q.Kinds, core.Kind(strings.ToLower(strings.TrimSpace(kind))))
+	}
+	now := time.Now()
+	if f.active > 0 {
+		q.Since = now.Add(-time.Duration(f.active) * time.Minute).UnixMilli()
+	}
+	t := table{columns: []column{{title: "SESSION", grow: true, tail: true}, {title: "KIND"}, {title: "CHANNEL"}, {title: "STATE"},
+		{title: "POLICY"}, {title: "TOKENS", right: true}, {title: "AGE", right: true}}}
+	total := 0
+	for {
+		page, err := b.Sessions(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, row := range page.Rows {
+			if total++; f.all || total <= f.limit {
+				t.add(name(row.Head), string(row.Kind), row.Channel, state(row.Head), policyOf(row.Head), tokens(row.Head), age(now, row.UpdatedAt))
+			}
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return a.printList(t, total, f)
+		}
+	}
+}
+
+func (a *app) printList(t table, total int, f listFlags) error {
+	if total == 0 {
+		fmt.Fprintln(a.out, "no sessions"+f.narrowed()+".")
+		return nil
+	}
+	if err := t.write(a.out, a.width()); err != nil {
+		return err
+	}
+	if more := total - len(t.rows); more > 0 {
+		fmt.Fprintf(a.out, "… and %d more: --all shows them\n", more)
+	}
+	return nil
+}
+
+// narrowed names the filters in force, so that an empty list is not taken for an empty store.
+func (f listFlags) narrowed() string {
+	var by []string
+	add := func(set bool, text string) {
+		if set {
+			by = append(by, text)
+		}
+	}
+	add(len(f.kinds) > 0, "--kinds "+strings.Join(f.kinds, ","))
+	add(f.agent != "", "--agent "+f.agent)
+	add(f.channel != "", "--channel "+f.channel)
+	add(f.active > 0, fmt.Sprintf("--active %d", f.active))
+	add(f.as != "", "the scope of "+f.as)
+	if len(by) == 0 {
+		return ": import some with `cordboard import DIR`, or look at `cordboard demo`"
+	}
+	return " within " + strings.Join(by, ", ")
+}
+
+func name(h core.Head) string {
+	if h.Title != "" && h.Title != h.Key {
+		return h.Title + "  " + h.Key
+	}
+	return h.Key
+}
+
+func state(h core.Head) string {
+	switch {
+	case h.Flags.Has(core.FlagArchived):
+		return "archived"
+	case h.Run != "":
+		return string(h.Run) + " (no owner)"
+	case h.Flags.Has(core.FlagFailed):
+		return "failed"
+	case h.Flags.Has(core.FlagAborted):
+		return "aborted"
+	case h.Flags.Has(core.FlagMirrored):
+		return "mirror"
+	}
+	return "idle"
+}
+
+func policyOf(h core.Head) string {
+	switch {
+	case h.Flags.Has(core.FlagSendDeny):
+		return "deny"
+	case h.Flags.Has(core.FlagSendAllow):
+		return "allow"
+	}
+	return "–"
+}
+
+func tokens(h core.Head) string {
+	switch {
+	case !h.Flags.Has(core.FlagTokensKnown):
+		return "–"
+	case h.Flags.Has(core.FlagTokensStale):
+		return "~" + compact(h.Tokens)
+	}
+	return compact(h.Tokens)
+}

@@ -1,0 +1,136 @@
+// Command cordboard is the console at which people who run AI agents work, and every action of it as a verb for the shell.
+//
+// main.go runs a verb and turns its error into an exit code; app.go opens what a verb works on; each verb has a file of its own.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"cordboard/core"
+	_ "cordboard/themes/early" // answers for the terminal before bubbletea's init asks it
+	"cordboard/ui/safe"
+)
+
+// Exit codes, as README lists them (gateway.md §3).
+const (
+	exitOK        = 0
+	exitFailed    = 1
+	exitUsage     = 2
+	exitForbidden = 4
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], hostStreams())
+	stop()
+	os.Exit(code)
+}
+
+// run does what one command line says and returns its exit code.
+func run(ctx context.Context, args []string, io streams) int {
+	a := &app{streams: io}
+	root := newRoot(a)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var printed *reported
+	if !errors.As(err, &printed) {
+		complain(io.err, err)
+	}
+	return exitCode(ctx, err)
+}
+
+// reported is an error whose text is already out, as a refused tool call's is.
+type reported struct{ error }
+
+func (r *reported) Unwrap() error { return r.error }
+
+// usageError is a command line that could not be understood.
+type usageError struct{ error }
+
+func (u *usageError) Unwrap() error { return u.error }
+
+func exitCode(ctx context.Context, err error) int {
+	var usage *usageError
+	switch {
+	case ctx.Err() != nil:
+		return exitFailed
+	case errors.As(err, &usage):
+		return exitUsage
+	}
+	switch core.CodeOf(err) {
+	case core.CodeInvalidParams:
+		return exitUsage
+	case core.CodeForbidden, core.CodeSendDenied:
+		return exitForbidden
+	}
+	return exitFailed
+}
+
+// complain writes an error in one line that says what to do.
+func complain(w io.Writer, err error) {
+	text := safe.Line(err.Error())
+	if errors.Is(err, context.Canceled) {
+		text = "stopped"
+	}
+	if e, ok := errors.AsType[*core.Error](err); ok && e.ConfigKey != "" && !strings.Contains(e.Message, e.ConfigKey) {
+		text += " (decided by " + safe.Line(e.ConfigKey) + ")"
+	}
+	fmt.Fprintln(w, "cordboard:", text)
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "cordboard",
+		Short:         "See and steer the sessions of a fleet of AI agents",
+		Long:          "cordboard opens the console on its store: every agent, every session, every transcript.\nThe verbs below do the same work from the shell; each prints a table, or JSON with --json.",
+		Args:          usageArgs(cobra.NoArgs),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
+	})
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.dir, "data", "", "data directory (default $XDG_STATE_HOME/cordboard)")
+	flags.StringVar(&a.configPath, "config", "", `config file; "" for the defaults (default $XDG_CONFIG_HOME/cordboard/config.json5)`)
+	flags.BoolVar(&a.json, "json", false, "print JSON")
+	root.AddGroup(&cobra.Group{ID: "read", Title: "Read:"}, &cobra.Group{ID: "fill", Title: "Fill the store:"},
+		&cobra.Group{ID: "care", Title: "Look after it:"})
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add("read", newList(a), newShow(a), newHistory(a), newSearch(a), newAgents(a), newCall(a), newExport(a))
+	add("fill", newImport(a))
+	add("care", newConfig(a), newBackup(a), newBench(a), newVersion(a))
+	root.SetHelpCommandGroupID("care")
+	root.SetCompletionCommandGroupID("care")
+	return root
+}
+
+// usageArgs makes a wrong number of arguments a usage error that shows the right form.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return &usageError{fmt.Errorf("%w: usage: %s", err, c.UseLine())}
+		}
+		return nil
+	}
+}

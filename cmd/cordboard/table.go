@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"cordboard/ui/safe"
+)
+
+// column is one column of a table. The one with grow takes what the others leave; right-aligned ones hold figures.
+type column struct {
+	title string
+	right bool
+	grow  bool
+	tail  bool // when cut keep the end, as keys need
+}
+
+// table lays rows out for people: as wide as the terminal, every cell safe to show. Without a terminal nothing is cut.
+type table struct {
+	columns []column
+	rows    [][]string
+}
+
+func (t *table) add(cells ...string) {
+	for i, cell := range cells {
+		cells[i] = safe.Column(cell)
+	}
+	t.rows = append(t.rows, cells)
+}
+
+// write prints the table for a terminal of the given width; 0 means there is none.
+func (t *table) write(w io.Writer, width int) error {
+	widths := t.widths(width)
+	titles := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		titles[i] = c.title
+	}
+	var out strings.Builder
+	for _, row := range append([][]string{titles}, t.rows...) {
+		t.writeRow(&out, row, widths)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func (t *table) writeRow(out *strings.Builder, row []string, widths []int) {
+	line := make([]string, len(row))
+	for i, cell := range row {
+		c := t.columns[i]
+		switch {
+		case safe.Width(cell) > widths[i] && c.tail:
+			cell = safe.KeepTail(cell, widths[i])
+		case safe.Width(cell) > widths[i]:
+			cell = safe.Cut(cell, widths[i])
+		}
+		if c.right {
+			line[i] = safe.PadLeft(cell, widths[i])
+		} else {
+			line[i] = safe.Pad(cell, widths[i])
+		}
+	}
+	out.WriteString(strings.TrimRight(strings.Join(line, "  "), " "))
+	out.WriteByte('\n')
+}
+
+const narrowest = 12 // cells the growing column keeps however narrow the terminal
+
+func (t *table) widths(width int) []int {
+	widths := make([]int, len(t.columns))
+	total, grow := 2*(len(t.columns)-1), -1
+	for i, c := range t.columns {
+		widths[i] = safe.Width(c.title)
+		for _, row := range t.rows {
+			widths[i] = max(widths[i], safe.Width(row[i]))
+		}
+		total += widths[i]
+		if c.grow {
+			grow = i
+		}
+	}
+	if width > 0 && grow >= 0 && total > width {
+		widths[grow] = max(narrowest, widths[grow]-(total-width))
+	}
+	return widths
+}
+
+// age says how long ago a time (ms) was, in the largest unit that fits: now, 5m, 3h, 2d.
+func age(now time.Time, ms int64) string {
+	if ms == 0 {
+		return "–"
+	}
+	d := now.Sub(time.UnixMilli(ms))
+	switch {
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// compact writes a count in at most five cells: 999, 1.2k, 34k, 1.2M.
+func compact(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 9950:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	case n < 999_500:
+		return fmt.Sprintf("%.0fk", float64(n)/1e3)
+	case n < 9_950_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.0fM", float64(n)/1e6)
+}
+
+// instant writes a time (ms) for people, in UTC so that output does not depend on where it is read.
+func instant(ms int64) string {
+	if ms == 0 {
+		return "–"
+	}
+	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05")
+}
+
+// bytesText writes a size for people.
+func bytesText(n int64) string {
+	const unit = 1024
+	switch {
+	case n < unit:
+		return fmt.Sprintf("%d B", n)
+	case n < unit*unit:
+		return fmt.Sprintf("%.1f KiB", float64(n)/unit)
+	case n < unit*unit*unit:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(unit*unit))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(unit*unit*unit))
+}
