@@ -1,0 +1,149 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+
+	"cordboard/ui/safe"
+)
+
+// header says where we are: the store, on whose behalf, how much there is, and which filter is set. What does not fit goes, the least
+// needed first; the filter never does (console.md §1).
+func (m *Model) header() string {
+	k := m.k
+	filter := run{k.bar.dim, "filter: none"}
+	if m.filter.matches != nil {
+		filter = run{k.filter, "filter: " + safe.Line(m.filter.query) + " (" + strconv.Itoa(len(m.filter.matches)) + ")"}
+	} else if m.lay.screen == screenNarrow {
+		filter.text = ""
+	}
+	filter.text = safe.Cut(filter.text, max(m.lay.w/3, 14))
+	parts := m.headerParts()
+	room := m.lay.w - 3 - safe.Width(filter.text)
+	for i := len(parts) - 1; i >= 0 && total(parts) > room; i-- {
+		if parts[i].droppable {
+			parts[i].text = ""
+		}
+	}
+	l := newLine(m.lay.w).add(k.header, " ")
+	for _, p := range parts {
+		if p.text != "" {
+			l.add(p.ink, p.text).space(k.bar.text, 3)
+		}
+	}
+	l.space(k.bar.text, l.left-safe.Width(filter.text)-1)
+	return l.add(filter.ink, filter.text).end(k.bar.text)
+}
+
+type headerPart struct {
+	run
+	droppable bool
+}
+
+func total(parts []headerPart) int {
+	w := 0
+	for _, p := range parts {
+		if p.text != "" {
+			w += safe.Width(p.text) + 3
+		}
+	}
+	return w
+}
+
+func (m *Model) headerParts() []headerPart {
+	k := m.k
+	note := k.bar.muted
+	parts := []headerPart{{run: run{k.header, "cordboard"}}}
+	if m.lay.screen == screenNarrow {
+		parts[0].droppable = true
+	}
+	if m.lay.screen != screenNarrow {
+		where := firstOf(m.env.Title, m.fleet.info.Store.Path)
+		parts = append(parts, headerPart{run{note, safe.KeepTail(safe.Line(where), m.lay.w/4)}, true})
+	}
+	counts := headerPart{run: run{k.bar.text, m.counts()}}
+	parts = append(parts, counts)
+	if m.archived {
+		parts = append(parts, headerPart{run: run{k.filter, "archived shown"}})
+	}
+	parts = append(parts,
+		headerPart{run{note, "as " + m.actor()}, true},
+		headerPart{run{note, "scope all"}, true})
+	if link := m.fleet.info.Link; link != "" {
+		parts = append(parts, headerPart{run{note, "on " + safe.Line(link)}, true})
+	}
+	return parts
+}
+
+// counts names agents and sessions apart; one is not the other (R189).
+func (m *Model) counts() string {
+	words := []string{plural(len(m.tree.forest.roots), "agent"), plural(m.shownSessions(), "session")}
+	if live := m.tree.forest.live; live > 0 {
+		words = append(words, strconv.Itoa(live)+" live")
+	}
+	if m.fleet.loading && m.fleet.loaded == 0 {
+		words = append(words, "loading…")
+	}
+	return strings.Join(words, " · ")
+}
+
+func (m *Model) shownSessions() int { return len(m.tree.forest.nodes) - len(m.tree.forest.roots) }
+
+func (m *Model) actor() string {
+	if s := m.fleet.info.Actor.Session; s != "" {
+		return safe.Line(s)
+	}
+	return firstOf(string(m.fleet.info.Actor.Kind), "operator")
+}
+
+// footer shows the keys of the pane in focus, or a notice in their place. The help's key is always among them.
+func (m *Model) footer() string {
+	k := m.k
+	l := newLine(m.lay.w).space(k.bar.text, 1)
+	if n := m.notice(); n.text != "" {
+		return l.add(n.ink, n.text).end(k.bar.text)
+	}
+	help := m.keys[anywhere]["?"]
+	for _, a := range m.hints() {
+		if a != help && hintWidth(a)+hintWidth(help) > l.left {
+			continue
+		}
+		l.add(k.key, shortLabel(a)).add(k.bar.muted, " "+a.hint).space(k.bar.text, 2)
+	}
+	return l.end(k.bar.text)
+}
+
+// hints are the actions that the footer may show: those of the pane in focus that can be done, then the ones that work anywhere.
+func (m *Model) hints() []*action {
+	var list []*action
+	here := m.scope()
+	for _, pass := range []scope{here, anywhere} {
+		for i := range m.actions {
+			a := &m.actions[i]
+			shadowed := pass == anywhere && m.keys[here][a.keys[0]] != nil
+			if a.scope == pass && a.hint != "" && !shadowed && (a.off == nil || a.off(m) == "") {
+				list = append(list, a)
+			}
+		}
+	}
+	return list
+}
+
+func hintWidth(a *action) int { return safe.Width(shortLabel(a)) + 1 + safe.Width(a.hint) + 2 }
+
+// shortLabel is the first of an action's keys.
+func shortLabel(a *action) string {
+	label, _, _ := strings.Cut(a.label, " ")
+	return label
+}
+
+// notice is what has to be said before keys are hinted at.
+func (m *Model) notice() run {
+	switch {
+	case m.trouble != "":
+		return run{m.k.bar.warn, safe.Line(m.trouble)}
+	case m.said != "":
+		return run{m.k.bar.text, safe.Line(m.said)}
+	}
+	return run{}
+}

@@ -1,0 +1,96 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+
+	"cordboard/ui/safe"
+)
+
+// tooSmall is the screen when nothing fits: what there is and what is needed, cut where even that does not fit.
+func tooSmall(w, h int) string {
+	text := "window too small: " + strconv.Itoa(w) + "×" + strconv.Itoa(h) +
+		", needs " + strconv.Itoa(minWidth) + "×" + strconv.Itoa(minHeight)
+	lines := safe.Wrap(text, w)
+	out := make([]string, h)
+	for i := range out {
+		out[i] = safe.Pad("", w)
+		if at := i - max((h-len(lines))/2, 0); at >= 0 && at < len(lines) {
+			out[i] = safe.Pad(lines[at], w)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// passage is a paragraph of an empty pane.
+type passage struct {
+	ink  ink
+	text string
+}
+
+func (m *Model) passages(w int, list []passage) []string {
+	var out []string
+	for _, p := range list {
+		for _, text := range safe.Wrap(p.text, max(w-4, 1)) {
+			out = append(out, newLine(w).space(m.k.text, 2).add(p.ink, text).end(m.k.text))
+		}
+	}
+	return out
+}
+
+// empty reports whether the store holds no session at all.
+func (m *Model) empty() bool { return m.fleet.loaded > 0 && len(m.fleet.heads) == 0 }
+
+func (m *Model) welcome() []passage {
+	k := m.k
+	return []passage{
+		{k.text, ""},
+		{k.strong, "Welcome. This store holds no sessions yet."},
+		{k.text, ""},
+		{k.muted, "Bring in an OpenClaw state directory:"},
+		{k.accent, "  cordboard import ~/.openclaw"},
+		{k.text, ""},
+		{k.muted, "Or look around in a small fleet first:"},
+		{k.accent, "  cordboard demo"},
+		{k.text, ""},
+		{k.dim, "What is imported shows up here at once. ? lists the keys, q quits."},
+	}
+}
+
+// noRows is the tree without rows.
+func (m *Model) noRows(w int) []string {
+	k := m.k
+	switch {
+	case m.filter.matches != nil:
+		return m.passages(w, []passage{{k.text, ""}, {k.text, "Nothing matches."}, {k.muted, "esc clears the filter"}})
+	case m.fleet.loaded == 0:
+		return m.passages(w, []passage{{k.text, ""}, {k.muted, "reading…"}})
+	case !m.empty():
+		return m.passages(w, []passage{{k.text, ""}, {k.text, "All sessions are archived."}, {k.muted, "a shows them"}})
+	case m.lay.screen == screenNarrow:
+		return m.passages(w, m.welcome())
+	}
+	return m.passages(w, []passage{{k.text, ""}, {k.muted, "No sessions yet."}})
+}
+
+// noLines is the transcript without lines.
+func (m *Model) noLines(w int) []string {
+	k, t := m.k, &m.trans
+	n := m.tree.node()
+	switch {
+	case m.empty():
+		return m.passages(w, m.welcome())
+	case t.key == "" && n != nil:
+		return m.passages(w, []passage{
+			{k.text, ""}, {k.strong, "agent " + safe.Line(n.agent)},
+			{k.muted, plural(m.tree.forest.owned[n.agent], "session") + ". Choose one to read it."},
+		})
+	case t.key == "":
+		return nil
+	case t.err != nil:
+		return m.passages(w, []passage{{k.text, ""}, {k.err, "This transcript could not be read."}, {k.muted, safe.Line(t.err.Error())}})
+	case !t.known:
+		return m.passages(w, []passage{{k.text, ""}, {k.dim, "reading…"}})
+	}
+	return m.passages(w, []passage{{k.text, ""}, {k.muted, "No messages in this transcript."}})
+}

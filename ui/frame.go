@@ -1,0 +1,109 @@
+package ui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// borders are the glyphs of a box. The focused one is heavy, so that the focus is seen without colour.
+type borders struct{ topLeft, topRight, bottomLeft, bottomRight, across, down string }
+
+var (
+	lightBorders = borders{"┌", "┐", "└", "┘", "─", "│"}
+	heavyBorders = borders{"┏", "┓", "┗", "┛", "━", "┃"}
+)
+
+// box is a pane with its border: h lines of w cells each.
+type box struct {
+	title, note []run    // in the border above, at its left and right
+	foot        []run    // in the border below, at its right
+	lines       []string // content: lines of exactly the inner width
+	focus       bool
+}
+
+func (b box) draw(k *inks, w, h int) []string {
+	edge, glyphs := k.border, lightBorders
+	if b.focus {
+		edge, glyphs = k.borderFocus, heavyBorders
+	}
+	out := make([]string, 0, h)
+	top := newLine(w).add(edge, glyphs.topLeft)
+	b.caption(top, edge, glyphs.across, b.title, b.note)
+	out = append(out, top.add(edge, glyphs.topRight).end(edge))
+	left, right := edge.before+glyphs.down+edge.after, edge.before+glyphs.down+edge.after
+	empty := strings.Repeat(" ", max(w-2, 0))
+	for i := range h - 2 {
+		text := empty
+		if i < len(b.lines) {
+			text = b.lines[i]
+		}
+		out = append(out, left+text+right)
+	}
+	bottom := newLine(w).add(edge, glyphs.bottomLeft)
+	b.caption(bottom, edge, glyphs.across, nil, b.foot)
+	return append(out, bottom.add(edge, glyphs.bottomRight).end(edge))
+}
+
+// caption writes texts into a border line and leaves its last cell free. The right text goes first when both do not fit.
+func (b box) caption(l *line, edge ink, across string, left, right []run) {
+	if w := widthOf(right); w > 0 && w+4 > l.left-1 {
+		right = nil
+	}
+	keep := 1
+	if w := widthOf(right); w > 0 {
+		keep += w + 3
+	}
+	if len(left) > 0 && l.left > keep+3 {
+		l.add(edge, across).add(edge, " ")
+		inner := newLine(min(widthOf(left), l.left-keep-2))
+		text := inner.addAll(left).end(ink{})
+		l.raw(text, min(widthOf(left), l.left-keep-2))
+		l.add(edge, " ")
+	}
+	l.fill(edge, across, keep)
+	if len(right) > 0 {
+		l.add(edge, " ").addAll(right).add(edge, " ").add(edge, across)
+	}
+}
+
+// raw writes text that is painted already and w cells wide.
+func (l *line) raw(text string, w int) {
+	l.out.WriteString(text)
+	l.left -= w
+}
+
+// beside joins panes that stand next to each other line by line.
+func beside(out []string, panes ...[]string) []string {
+	for i := range panes[0] {
+		n := 0
+		for _, p := range panes {
+			n += len(p[i])
+		}
+		var b strings.Builder
+		b.Grow(n)
+		for _, p := range panes {
+			b.WriteString(p[i])
+		}
+		out = append(out, b.String())
+	}
+	return out
+}
+
+// cover lays over onto lines with its top left corner at x, y. What it covers of a wide cell becomes a blank.
+func cover(lines, over []string, x, y, w, total int) {
+	for i, text := range over {
+		if y+i >= len(lines) {
+			return
+		}
+		under := lines[y+i]
+		left := padded(ansi.Truncate(under, x, ""), x)
+		right := ansi.TruncateLeft(under, x+w, "")
+		gap := total - x - w - ansi.StringWidth(right)
+		lines[y+i] = left + text + strings.Repeat(" ", max(gap, 0)) + right
+	}
+}
+
+func padded(s string, w int) string {
+	return s + strings.Repeat(" ", max(w-ansi.StringWidth(s), 0))
+}

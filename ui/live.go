@@ -1,0 +1,244 @@
+package ui
+
+import (
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cordboard/core"
+)
+
+// link is the console's line to the board: the load at work, the stream of changes, and what has to be done because of them.
+type link struct {
+	load   int // number of the load at work
+	stream core.Stream
+	wait   time.Duration // before the next retry
+
+	building, buildAgain bool // a forest is being built; the fleet changed meanwhile
+	resorting            bool // a resort waits for the cursor to rest
+}
+
+func (l *link) close() error {
+	if l.stream == nil {
+		return nil
+	}
+	s := l.stream
+	l.stream = nil
+	return s.Close()
+}
+
+// load reads info and heads anew. What is on the screen stays until the answers come.
+func (m *Model) load() tea.Cmd {
+	m.link.load++
+	m.fleet.begin()
+	m.barsDirty = true
+	return tea.Batch(m.infoCmd(m.link.load), m.headsCmd(m.link.load, ""))
+}
+
+// fail shows why the view may be behind and tries again, ever more slowly.
+func (m *Model) fail(err error) tea.Cmd {
+	if m.ended(err) {
+		return nil
+	}
+	m.trouble = "cannot read the store: " + err.Error() + " · trying again"
+	if core.CodeOf(err) == core.CodeStoreLocked {
+		m.trouble = "store busy: " + err.Error() + " · trying again"
+	}
+	m.barsDirty = true
+	m.link.load++ // what is still under way belongs to the load that failed
+	m.link.wait = min(max(2*m.link.wait, retryFirst), retryMost)
+	return m.seams.after(m.link.wait, retryMsg{m.link.load})
+}
+
+func (m *Model) onInfo(msg infoMsg) tea.Cmd {
+	switch {
+	case msg.load != m.link.load:
+		return nil
+	case msg.err != nil:
+		return m.fail(msg.err)
+	}
+	m.fleet.setInfo(msg.info)
+	m.barsDirty = true
+	return m.rebuild()
+}
+
+func (m *Model) onHeads(msg headsMsg) tea.Cmd {
+	switch {
+	case msg.load != m.link.load:
+		return nil
+	case msg.err != nil:
+		return m.fail(msg.err)
+	}
+	m.fleet.addPage(msg.page)
+	m.insp.dirty = true
+	if msg.page.Next != "" {
+		return tea.Batch(m.rebuild(), m.headsCmd(msg.load, msg.page.Next))
+	}
+	m.fleet.end()
+	m.trouble, m.link.wait, m.barsDirty = "", 0, true
+	if m.link.stream != nil {
+		return m.rebuild()
+	}
+	return tea.Batch(m.rebuild(), m.watchCmd(msg.load, m.fleet.from))
+}
+
+func (m *Model) onWatch(msg watchMsg) tea.Cmd {
+	switch {
+	case msg.err != nil && msg.load == m.link.load:
+		return m.fail(msg.err)
+	case msg.err != nil:
+		return nil
+	case m.link.stream != nil || m.ctx.Err() != nil:
+		_ = msg.stream.Close() // nobody listens to it
+		return nil
+	}
+	m.link.stream = msg.stream
+	return m.seams.listen(msg.stream)
+}
+
+// onBatch applies what changed and listens on.
+func (m *Model) onBatch(msg batchMsg) tea.Cmd {
+	if msg.stream != m.link.stream {
+		return nil
+	}
+	if msg.err != nil {
+		_ = m.link.close() // the stream is broken already
+		return m.fail(msg.err)
+	}
+	cmds := []tea.Cmd{m.seams.listen(msg.stream)}
+	if msg.batch.Gap {
+		m.trans.grew, m.insp.stale = true, true
+		return tea.Batch(append(cmds, m.load())...)
+	}
+	most := impactNone
+	for _, c := range msg.batch.Changes {
+		most = max(most, m.apply(c, msg.batch.To))
+	}
+	switch most {
+	case impactShape:
+		cmds = append(cmds, m.rebuild())
+	case impactOrder:
+		cmds = append(cmds, m.resortLater())
+	}
+	return tea.Batch(cmds...)
+}
+
+func (m *Model) apply(c core.Change, at core.Rev) impact {
+	shown := m.insp.key != ""
+	switch c.Kind {
+	case core.ChangeSession:
+		hit := m.fleet.apply(c, at)
+		if m.tree.visible(c.ID) {
+			m.tree.dirty = true
+		}
+		if c.ID == m.insp.key {
+			m.insp.stale, m.insp.dirty = shown, true
+			m.trans.fetch.waiting = m.trans.fetch.waiting && m.trans.err == nil
+		}
+		return hit
+	case core.ChangeMessages:
+		m.trans.changed(c)
+	case core.ChangeRun:
+		m.insp.stale = m.insp.stale || shown && (c.Run == nil || c.Run.SessionKey == m.insp.key)
+	case core.ChangeGeneration:
+		m.insp.stale = m.insp.stale || shown
+	}
+	return impactNone
+}
+
+// rebuild makes the forest anew beside the screen; while one is made, one more is enough.
+func (m *Model) rebuild() tea.Cmd {
+	if m.link.building {
+		m.link.buildAgain = true
+		return nil
+	}
+	m.link.building = true
+	return m.buildCmd(m.fleet.snapshot(m.archived))
+}
+
+func (m *Model) onBuilt(msg builtMsg) tea.Cmd {
+	m.link.building = false
+	if msg.err != nil {
+		return m.fail(msg.err)
+	}
+	m.tree.setForest(msg.forest)
+	if m.fleet.loaded > 0 && len(m.tree.rows) > 0 {
+		m.tree.held = true
+	}
+	m.barsDirty = true
+	var again, found tea.Cmd
+	if m.link.buildAgain {
+		m.link.buildAgain = false
+		again = m.rebuild()
+	}
+	if m.filter.matches != nil {
+		m.filter.number++
+		found = m.searchCmd(m.filter.number, m.filter.query, candidates(m.fleet.heads, nil))
+	}
+	return tea.Batch(again, found)
+}
+
+func (m *Model) onFound(msg foundMsg) tea.Cmd {
+	if msg.number == m.filter.number && msg.err == nil {
+		m.setMatches(msg.query, msg.matches)
+	}
+	return nil
+}
+
+// resortLater sorts the rows anew once the cursor has rested: no row moves under the operator's finger.
+func (m *Model) resortLater() tea.Cmd {
+	if m.link.resorting {
+		return nil
+	}
+	m.link.resorting = true
+	return m.seams.after(restFor, resortMsg{})
+}
+
+func (m *Model) onResort() tea.Cmd {
+	m.link.resorting = false
+	if m.env.Now().Sub(m.lastKey) < restFor {
+		return m.resortLater()
+	}
+	return m.rebuild()
+}
+
+func (m *Model) onPage(msg pageMsg) tea.Cmd {
+	m.trans.fetch.busy = false
+	switch {
+	case msg.number != m.trans.fetch.number:
+		return nil
+	case msg.err == nil:
+		m.trans.take(msg.query, msg.page)
+		return nil
+	case m.ended(msg.err):
+		return nil
+	}
+	m.trans.failed(msg.err)
+	if core.CodeOf(msg.err) == core.CodeNotFound {
+		return nil // until the session is written
+	}
+	return m.seams.after(retryMost, againMsg{})
+}
+
+func (m *Model) onDetail(msg detailMsg) tea.Cmd {
+	m.insp.fetch.busy = false
+	if msg.number != m.insp.fetch.number || m.ended(msg.err) {
+		return nil
+	}
+	m.insp.err, m.insp.dirty = msg.err, true
+	if msg.err != nil {
+		m.insp.fetch.waiting = true
+		return m.seams.after(retryMost, againMsg{})
+	}
+	m.insp.detail = msg.detail
+	m.trans.dirty = true // its title tells of the policy
+	if d := msg.detail; d != nil && m.trans.known && m.trans.generation == "" && m.trans.outdated(d.Session.SessionID) {
+		m.trans.show(m.trans.key, "")
+	}
+	return nil
+}
+
+func (m *Model) onAgain() {
+	m.trans.fetch.waiting, m.insp.fetch.waiting = false, false
+	m.trans.err, m.insp.err = nil, nil
+}

@@ -1,0 +1,79 @@
+package ui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"cordboard/ui/safe"
+)
+
+// margin is what the stripe at the left of an entry and the space after it take.
+const margin = 2
+
+// partDrawer turns a part into lines of exactly w cells.
+type partDrawer struct {
+	k     *inks
+	w     int
+	wrap  bool
+	shift int // first column of lines that do not wrap
+	wide  int // widest of them
+}
+
+func (d *partDrawer) draw(e *entry, p int) []string {
+	switch part := &e.parts[p]; part.kind {
+	case partGap:
+		return d.gap(e)
+	case partRule:
+		return []string{d.rule(part.ink, part.text)}
+	case partOneLine:
+		l := d.begin(e)
+		return []string{l.addAll(part.lead).add(part.ink, part.text).end(d.k.text)}
+	default:
+		return d.text(e, part)
+	}
+}
+
+func (d *partDrawer) begin(e *entry) *line {
+	return newLine(d.w).add(e.bar, "▎").add(d.k.text, " ")
+}
+
+// gap is what stands between an entry and the one before it.
+func (d *partDrawer) gap(e *entry) []string {
+	blank := newLine(d.w).end(d.k.text)
+	switch {
+	case e.day != "" && e.top:
+		return []string{d.rule(d.k.dim, e.day)}
+	case e.day != "":
+		return []string{blank, d.rule(d.k.dim, e.day)}
+	case e.quiet || e.top:
+		return []string{}
+	}
+	return []string{blank}
+}
+
+func (d *partDrawer) rule(k ink, text string) string {
+	l := newLine(d.w).add(k, "── ")
+	l.add(k, safe.Cut(text, l.left-3)).add(k, " ")
+	return l.fill(k, "─", 0).end(d.k.text)
+}
+
+func (d *partDrawer) text(e *entry, p *part) []string {
+	w := max(d.w-margin, 1)
+	var lines []string
+	if d.wrap {
+		lines = safe.Wrap(p.text, w)
+	} else {
+		lines = strings.Split(p.text, "\n")
+	}
+	out := make([]string, 0, len(lines))
+	for _, text := range lines {
+		if !d.wrap {
+			full := safe.Width(text)
+			d.wide = max(d.wide, full)
+			text = safe.Cut(ansi.Cut(text, d.shift, max(full, d.shift)), w)
+		}
+		out = append(out, d.begin(e).add(p.ink, text).end(d.k.text))
+	}
+	return out
+}

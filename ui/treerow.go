@@ -1,0 +1,243 @@
+package ui
+
+import (
+	"strings"
+	"time"
+
+	"cordboard/core"
+	"cordboard/core/key"
+	"cordboard/ui/safe"
+)
+
+// Widths of the tree's inside from which on a column is shown, in cells.
+const (
+	tokensFrom = 40
+	mirrorFrom = 44
+)
+
+// treeView is what a row needs to be drawn.
+type treeView struct {
+	k     *inks
+	tree  *tree
+	heads map[string]*core.Head
+	now   time.Time
+	w     int
+	focus bool
+}
+
+// draw renders the rows on the screen.
+func (v treeView) draw() []string {
+	t := v.tree
+	out := make([]string, 0, t.height)
+	for i := t.top; i < min(t.top+t.height, len(t.rows)); i++ {
+		out = append(out, v.row(t.rows[i], i == t.index))
+	}
+	return out
+}
+
+// row draws one line: cursor, lineage, name, and right-aligned what there is room for.
+func (v treeView) row(r row, cursor bool) string {
+	n := &v.tree.forest.nodes[r.node]
+	sh := &v.k.shades
+	switch {
+	case cursor:
+		sh = &v.k.sel
+	case r.aside:
+		sh = &v.k.off
+	}
+	l := newLine(v.w)
+	switch {
+	case cursor && v.focus:
+		l.add(sh.accent, "▌")
+	case cursor:
+		l.add(sh.accent, "▏")
+	default:
+		l.space(sh.text, 1)
+	}
+	h := v.heads[n.id]
+	if n.isAgent() || h == nil {
+		v.agent(l, sh, n, r)
+	} else {
+		v.session(l, sh, n, h, r)
+	}
+	return l.end(sh.text)
+}
+
+func foldMark(n *node, r row) string {
+	switch {
+	case len(n.kids) == 0:
+		return " "
+	case r.folded:
+		return "▸"
+	}
+	return "▾"
+}
+
+func (v treeView) agent(l *line, sh *shades, n *node, r row) {
+	l.add(sh.muted, foldMark(n, r)+" ")
+	total := plural(v.tree.forest.owned[n.agent], "session")
+	if l.left < 24 {
+		total = count(int64(v.tree.forest.owned[n.agent]))
+	}
+	l.add(sh.strong, safe.Cut(safe.Column(n.agent), l.left-len(total)-2))
+	l.space(sh.text, l.left-len(total)-1).add(sh.dim, total)
+}
+
+// guide is the lineage in front of a session: two cells for every level below its agent.
+func guide(n *node, r row, room int) string {
+	var b strings.Builder
+	first := max(1, r.depth-max(room/8, 1)) // a deep lineage keeps its nearest levels
+	for d := first; d < r.depth; d++ {
+		if d > 1 && d < 64 && r.guides&(1<<d) != 0 {
+			b.WriteString("│ ")
+		} else {
+			b.WriteString("  ")
+		}
+	}
+	branch := " "
+	if r.depth > 1 {
+		branch = "├"
+		if r.last {
+			branch = "└"
+		}
+	}
+	b.WriteString(branch)
+	b.WriteString(foldMark(n, r))
+	return b.String()
+}
+
+func (v treeView) session(l *line, sh *shades, n *node, h *core.Head, r row) {
+	st := stateOf(h)
+	l.add(sh.dim, guide(n, r, v.w)).add(sh.state[st], st.glyph()+" ")
+	right := v.columns(sh, h)
+	facts := v.facts(sh, n, h, st)
+	l.addAll(v.name(sh, n, h, l.left-widthOf(right)-widthOf(facts)))
+	room := l.left - widthOf(right) - widthOf(facts)
+	tag := ""
+	if t := kindTag(h); len(facts) == 0 && safe.Width(t)+2 <= room {
+		tag = t
+	}
+	if tail := tailOf(h, room-safe.Width(tag)-4); tail != "" {
+		l.add(sh.dim, "  "+tail)
+	}
+	l.space(sh.text, l.left-widthOf(right)-widthOf(facts)-safe.Width(tag))
+	l.add(sh.dim, tag).addAll(facts).addAll(right)
+}
+
+// tailOf is the end of the key of a session that shows a name instead, when it says more and there is room.
+func tailOf(h *core.Head, room int) string {
+	short := safe.Column(shortKey(h.Key))
+	if h.Title == "" || room < 8 || strings.HasSuffix(strings.ToLower(short), strings.ToLower(h.Title)) {
+		return ""
+	}
+	return safe.KeepTail(short, min(room, 20))
+}
+
+// columns are the figures at the right edge; they stand below each other.
+func (v treeView) columns(sh *shades, h *core.Head) []run {
+	var runs []run
+	if v.w >= tokensFrom {
+		runs = append(runs, run{sh.muted, safe.PadLeft(tokens(h), 6) + " "})
+		meter, full := " ", sh.dim
+		if part, ok := filled(h); ok {
+			meter, full = gauge(part), gaugeInk(sh, part)
+		}
+		runs = append(runs, run{full, meter})
+	}
+	runs = append(runs, run{sh.muted, safe.PadLeft(age(v.now, h.UpdatedAt), 5)})
+	if v.w >= mirrorFrom {
+		mirror := "  "
+		if h.Flags.Has(core.FlagMirrored) {
+			mirror = " ⇣"
+		}
+		runs = append(runs, run{sh.dim, mirror})
+	}
+	return runs
+}
+
+func gauge(part float64) string {
+	const steps = "▁▂▃▄▅▆▇█"
+	return string([]rune(steps)[min(int(part*8), 7)])
+}
+
+func gaugeInk(sh *shades, part float64) ink {
+	switch {
+	case part >= 0.9:
+		return sh.err
+	case part >= 0.7:
+		return sh.warn
+	}
+	return sh.ok
+}
+
+// facts are the words that matter more than the kind: what the session does when it is not idle, an override of the send policy, and
+// that its parent is not there.
+func (v treeView) facts(sh *shades, n *node, h *core.Head, st state) []run {
+	var runs []run
+	if st != stateIdle {
+		runs = append(runs, run{sh.state[st], " " + st.word()})
+	}
+	switch {
+	case h.Flags.Has(core.FlagSendDeny):
+		runs = append(runs, run{sh.warn, " ▲deny"})
+	case h.Flags.Has(core.FlagSendAllow):
+		runs = append(runs, run{sh.ok, " ▲allow"})
+	}
+	if n.adrift != notAdrift {
+		runs = append(runs, run{sh.warn, " " + n.adrift.word()})
+	}
+	return runs
+}
+
+func (a adrift) word() string {
+	switch a {
+	case parentGone:
+		return "detached"
+	case parentArchived:
+		return "parent archived"
+	case parentLoop:
+		return "loop"
+	}
+	return ""
+}
+
+// name is the display name, else the key without its agent. A session that runs under another agent than the row above says so.
+func (v treeView) name(sh *shades, n *node, h *core.Head, room int) []run {
+	ground := sh.text
+	if n.main || n.live {
+		ground = sh.strong
+	}
+	name, cut := safe.Column(h.Title), safe.Cut
+	if name == "" {
+		name, cut = safe.Column(shortKey(n.id)), safe.CutMiddle
+	}
+	above := &v.tree.forest.nodes[n.parent]
+	if above.agent == n.agent {
+		return []run{{ground, cut(name, room)}}
+	}
+	agent := safe.Cut(safe.Column(n.agent), max(room/3, room-safe.Width(name)-1))
+	return []run{{sh.accent2, agent + "/"}, {ground, cut(name, room-safe.Width(agent)-1)}}
+}
+
+// shortKey is a key without `agent:<id>:`; the row above says the agent.
+func shortKey(k string) string {
+	if parts, ok := key.Parse(k); ok {
+		return parts.Rest
+	}
+	return k
+}
+
+// kindTag says what sort of session it is and on which channel, where the name alone might not.
+func kindTag(h *core.Head) string {
+	var words []string
+	switch {
+	case h.Kind != core.KindOther && h.Kind != core.KindMain:
+		words = append(words, string(h.Kind))
+	case h.Parent != "" || key.IsSubagent(h.Key):
+		words = append(words, "sub-agent")
+	}
+	if h.Channel != "" && h.Channel != "unknown" && h.Channel != "internal" {
+		words = append(words, safe.Column(h.Channel))
+	}
+	return strings.Join(words, " ")
+}

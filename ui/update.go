@@ -1,0 +1,187 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// Update implements tea.Model: it hands each message to what it concerns, then settles.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.w, m.h = msg.Width, msg.Height
+	case tea.KeyMsg:
+		cmd = m.press(msg)
+	case tea.ResumeMsg:
+		cmd = tea.ClearScreen
+	case infoMsg:
+		cmd = m.onInfo(msg)
+	case headsMsg:
+		cmd = m.onHeads(msg)
+	case watchMsg:
+		cmd = m.onWatch(msg)
+	case batchMsg:
+		cmd = m.onBatch(msg)
+	case builtMsg:
+		cmd = m.onBuilt(msg)
+	case foundMsg:
+		cmd = m.onFound(msg)
+	case pageMsg:
+		cmd = m.onPage(msg)
+	case detailMsg:
+		cmd = m.onDetail(msg)
+	case retryMsg:
+		cmd = m.onRetry(msg)
+	case againMsg:
+		m.onAgain()
+	case resortMsg:
+		cmd = m.onResort()
+	case agesMsg:
+		cmd = m.onAges()
+	}
+	return m, tea.Batch(cmd, m.settle())
+}
+
+func (m *Model) onRetry(msg retryMsg) tea.Cmd {
+	if msg.load != m.link.load {
+		return nil
+	}
+	return m.load()
+}
+
+func (m *Model) onAges() tea.Cmd {
+	m.tree.dirty, m.insp.dirty = true, true
+	return m.seams.after(agesEvery, agesMsg{})
+}
+
+// press runs the action of a key, or says why it cannot.
+func (m *Model) press(msg tea.KeyMsg) tea.Cmd {
+	m.lastKey = m.env.Now()
+	m.said, m.barsDirty = "", true
+	switch {
+	case m.help.open:
+		return m.pressHelp(msg)
+	case m.filter.editing:
+		return m.typeFilter(msg)
+	}
+	if msg.String() == "ctrl+c" {
+		m.parting = "ctrl+c closed the console. Nothing that runs was stopped."
+	}
+	a := m.keys.find(m.scope(), msg.String())
+	if a == nil {
+		return nil
+	}
+	if a.off != nil {
+		if why := a.off(m); why != "" {
+			m.said = why
+			return nil
+		}
+	}
+	return a.run(m)
+}
+
+func (m *Model) pressHelp(msg tea.KeyMsg) tea.Cmd {
+	_, h := m.helpSize()
+	switch msg.String() {
+	case "down", "j":
+		m.help.top++
+	case "up", "k":
+		m.help.top--
+	case "pgdown", " ", "ctrl+d":
+		m.help.top += h - 3
+	case "pgup", "ctrl+u":
+		m.help.top -= h - 3
+	case "esc", "?", "q", "enter":
+		m.help.open = false
+	case "ctrl+c":
+		return m.quit()
+	}
+	m.dirty = true
+	return nil
+}
+
+func (m *Model) openHelp() tea.Cmd {
+	m.help = help{open: true}
+	m.dirty = true
+	return nil
+}
+
+func (m *Model) quit() tea.Cmd {
+	m.cancel()
+	return tea.Quit
+}
+
+func (m *Model) focusOn(p pane) tea.Cmd {
+	m.focus = p
+	m.barsDirty = true
+	return nil
+}
+
+// cycle goes to the next pane; one that lies over the others is not among them.
+func (m *Model) cycle(by int) tea.Cmd {
+	panes := 3
+	if m.lay.screen == screenMedium {
+		panes = 2
+		if m.focus == paneInspector {
+			return m.focusOn(m.behind)
+		}
+	}
+	return m.focusOn(pane((int(m.focus) + by + panes) % panes))
+}
+
+func (m *Model) toggleInspector() tea.Cmd {
+	if m.focus == paneInspector {
+		return m.focusOn(m.behind)
+	}
+	m.behind = m.focus
+	return m.focusOn(paneInspector)
+}
+
+// back closes the top layer only, and never the console (R176).
+func (m *Model) back() tea.Cmd {
+	switch {
+	case m.focus == paneInspector:
+		return m.focusOn(m.behind)
+	case m.focus == paneTranscript:
+		return m.focusOn(paneTree)
+	case m.filter.active():
+		return m.clearFilter()
+	}
+	return nil
+}
+
+func (m *Model) toggleArchived() tea.Cmd {
+	m.archived = !m.archived
+	m.barsDirty = true
+	return m.rebuild()
+}
+
+func (m *Model) refresh() tea.Cmd {
+	m.said = "reading everything anew"
+	m.onAgain()
+	m.insp.stale = true
+	return m.load()
+}
+
+func (m *Model) enterTree() tea.Cmd {
+	if m.tree.selected() == "" {
+		m.tree.toggle()
+		return nil
+	}
+	return m.focusOn(paneTranscript)
+}
+
+func (m *Model) goIn() tea.Cmd {
+	if m.tree.in() || m.tree.selected() == "" {
+		return nil
+	}
+	return m.focusOn(paneTranscript)
+}
+
+func (m *Model) toParent() tea.Cmd {
+	parent := m.fleet.heads[m.tree.selected()].Parent
+	if !m.tree.goTo(parent) {
+		m.said = "the filter leaves out " + parent + ": esc clears it"
+	}
+	return nil
+}
