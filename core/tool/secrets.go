@@ -115,12 +115,13 @@ func wordSecret(text []byte, from, end int) span {
 	return span{}
 }
 
-// jwtRest measures the rest of a JSON web token after `eyJ`: the header's rest, a payload and a signature, dots between.
+// jwtRest measures the rest of a JSON web token after `eyJ`: the header's rest, a payload and a signature, dots between. Parts are bounded,
+// since a text may start many tokens that are none.
 func jwtRest(rest []byte) int {
 	const least = 8
 	at := 0
-	for part := range 3 {
-		n := run(rest[at:], tokenChar)
+	for part, most := range [...]int{1 << 10, 16 << 10, 16 << 10} {
+		n := run(rest[at:min(len(rest), at+most)], tokenChar)
 		if n < least {
 			return 0
 		}
