@@ -13,7 +13,7 @@ func (m *Model) header() string {
 	k := m.k
 	filter := run{k.bar.dim, "filter: none"}
 	if m.filter.matches != nil {
-		filter = run{k.filter, "filter: " + safe.Line(m.filter.query) + " (" + strconv.Itoa(len(m.filter.matches)) + ")"}
+		filter = run{k.filter, "filter: " + safe.Line(m.filter.query) + m.filterCount()}
 	} else if m.lay.screen == screenNarrow {
 		filter.text = ""
 	}
@@ -33,6 +33,14 @@ func (m *Model) header() string {
 	}
 	l.space(k.bar.text, l.left-safe.Width(filter.text)-1)
 	return l.add(filter.ink, filter.text).end(k.bar.text)
+}
+
+// filterCount is how many match, where the tree is not on the same screen or there is room anyway.
+func (m *Model) filterCount() string {
+	if m.lay.screen == screenNarrow {
+		return ""
+	}
+	return " (" + strconv.Itoa(len(m.filter.matches)) + ")"
 }
 
 type headerPart struct {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,16 @@ type passage struct {
 	text string
 }
 
-func (m *Model) passages(w int, list []passage) []string {
+// passages wraps paragraphs; blank ones go when they do not fit.
+func (m *Model) passages(w, h int, list []passage) []string {
+	out := m.wrapped(w, list)
+	if len(out) > h {
+		out = m.wrapped(w, slices.DeleteFunc(list, func(p passage) bool { return p.text == "" }))
+	}
+	return out[:min(len(out), h)]
+}
+
+func (m *Model) wrapped(w int, list []passage) []string {
 	var out []string
 	for _, p := range list {
 		for _, text := range safe.Wrap(p.text, max(w-4, 1)) {
@@ -58,39 +68,37 @@ func (m *Model) welcome() []passage {
 }
 
 // noRows is the tree without rows.
-func (m *Model) noRows(w int) []string {
+func (m *Model) noRows(w, h int) []string {
 	k := m.k
 	switch {
 	case m.filter.matches != nil:
-		return m.passages(w, []passage{{k.text, ""}, {k.text, "Nothing matches."}, {k.muted, "esc clears the filter"}})
+		return m.passages(w, h, []passage{{k.text, ""}, {k.text, "Nothing matches."}, {k.muted, "esc clears the filter"}})
 	case m.fleet.loaded == 0:
-		return m.passages(w, []passage{{k.text, ""}, {k.muted, "reading…"}})
+		return m.passages(w, h, []passage{{k.text, ""}, {k.muted, "reading…"}})
 	case !m.empty():
-		return m.passages(w, []passage{{k.text, ""}, {k.text, "All sessions are archived."}, {k.muted, "a shows them"}})
-	case m.lay.screen == screenNarrow:
-		return m.passages(w, m.welcome())
+		return m.passages(w, h, []passage{{k.text, ""}, {k.text, "All sessions are archived."}, {k.muted, "a shows them"}})
 	}
-	return m.passages(w, []passage{{k.text, ""}, {k.muted, "No sessions yet."}})
+	return m.passages(w, h, []passage{{k.text, ""}, {k.muted, "No sessions yet."}})
 }
 
 // noLines is the transcript without lines.
-func (m *Model) noLines(w int) []string {
+func (m *Model) noLines(w, h int) []string {
 	k, t := m.k, &m.trans
 	n := m.tree.node()
 	switch {
 	case m.empty():
-		return m.passages(w, m.welcome())
+		return m.passages(w, h, m.welcome())
 	case t.key == "" && n != nil:
-		return m.passages(w, []passage{
+		return m.passages(w, h, []passage{
 			{k.text, ""}, {k.strong, "agent " + safe.Line(n.agent)},
 			{k.muted, plural(m.tree.forest.owned[n.agent], "session") + ". Choose one to read it."},
 		})
 	case t.key == "":
 		return nil
 	case t.err != nil:
-		return m.passages(w, []passage{{k.text, ""}, {k.err, "This transcript could not be read."}, {k.muted, safe.Line(t.err.Error())}})
+		return m.passages(w, h, []passage{{k.text, ""}, {k.err, "This transcript could not be read."}, {k.muted, safe.Line(t.err.Error())}})
 	case !t.known:
-		return m.passages(w, []passage{{k.text, ""}, {k.dim, "reading…"}})
+		return m.passages(w, h, []passage{{k.text, ""}, {k.dim, "reading…"}})
 	}
-	return m.passages(w, []passage{{k.text, ""}, {k.muted, "No messages in this transcript."}})
+	return m.passages(w, h, []passage{{k.text, ""}, {k.muted, "No messages in this transcript."}})
 }

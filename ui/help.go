@@ -17,6 +17,9 @@ func (m *Model) helpSize() (w, h int) {
 	return w, min(m.lay.h-2, 2+len(m.helpLines(w-2)))
 }
 
+// helpKeys is the width of the column of keys.
+const helpKeys = 15
+
 // helpBox draws the overlay.
 func (m *Model) helpBox() (lines []string, w, h int) {
 	w, h = m.helpSize()
@@ -56,20 +59,28 @@ func (m *Model) helpLines(w int) []string {
 					text, ground = a.text+" ("+why+")", k.dim
 				}
 			}
-			add(run{k.accent, safe.Pad("  "+a.label, 15)}, run{ground, text})
+			label := a.label
+			for _, t := range safe.Wrap(text, max(w-helpKeys-1, 1)) {
+				add(run{k.accent, safe.Pad("  "+label, helpKeys)}, run{ground, t})
+				label = ""
+			}
 		}
 	}
 	add()
 	add(run{k.strong, " Signs"})
 	for s := range stateCount {
-		add(run{k.state[s], "  " + s.glyph()}, run{k.text, "            " + s.word()})
+		add(run{k.state[s], safe.Pad("  "+s.glyph(), helpKeys)}, run{k.text, s.word()})
 	}
 	for _, sign := range [][2]string{
 		{"▲", "send policy set on the session itself: ▲deny, ▲allow"}, {"⇣", "mirrored from an imported directory: read only"},
 		{"⇄", "message from another session"}, {"▸ ◂", "tool call and its result"}, {unknown, "figure not known (0 is a figure)"},
 		{"~", "old figure"},
 	} {
-		add(run{k.accent, safe.Pad("  "+sign[0], 15)}, run{k.text, sign[1]})
+		label := sign[0]
+		for _, t := range safe.Wrap(sign[1], max(w-helpKeys-1, 1)) {
+			add(run{k.accent, safe.Pad("  "+label, helpKeys)}, run{k.text, t})
+			label = ""
+		}
 	}
 	return out
 }

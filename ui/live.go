@@ -93,6 +93,10 @@ func (m *Model) onWatch(msg watchMsg) tea.Cmd {
 		return nil
 	}
 	m.link.stream = msg.stream
+	if m.fleet.loaded > 1 { // what happened while nobody listened was told to nobody
+		m.trans.missed()
+		m.insp.stale = m.insp.key != ""
+	}
 	return m.seams.listen(msg.stream)
 }
 
@@ -107,7 +111,8 @@ func (m *Model) onBatch(msg batchMsg) tea.Cmd {
 	}
 	cmds := []tea.Cmd{m.seams.listen(msg.stream)}
 	if msg.batch.Gap {
-		m.trans.grew, m.insp.stale = true, true
+		m.trans.missed()
+		m.insp.stale = m.insp.key != ""
 		return tea.Batch(append(cmds, m.load())...)
 	}
 	most := impactNone
@@ -134,6 +139,9 @@ func (m *Model) apply(c core.Change, at core.Rev) impact {
 		if c.ID == m.insp.key {
 			m.insp.stale, m.insp.dirty = shown, true
 			m.trans.fetch.waiting = m.trans.fetch.waiting && m.trans.err == nil
+			if m.trans.gen.ID == "" {
+				m.trans.missed() // it had no transcript yet
+			}
 		}
 		return hit
 	case core.ChangeMessages:
@@ -217,7 +225,15 @@ func (m *Model) onPage(msg pageMsg) tea.Cmd {
 	if core.CodeOf(msg.err) == core.CodeNotFound {
 		return nil // until the session is written
 	}
-	return m.seams.after(retryMost, againMsg{})
+	return m.seams.after(retryAfter(msg.err), againMsg{})
+}
+
+// retryAfter is soon when another process only holds the store for a moment.
+func retryAfter(err error) time.Duration {
+	if core.CodeOf(err) == core.CodeStoreLocked {
+		return 2 * retryFirst
+	}
+	return retryMost
 }
 
 func (m *Model) onDetail(msg detailMsg) tea.Cmd {
@@ -228,7 +244,7 @@ func (m *Model) onDetail(msg detailMsg) tea.Cmd {
 	m.insp.err, m.insp.dirty = msg.err, true
 	if msg.err != nil {
 		m.insp.fetch.waiting = true
-		return m.seams.after(retryMost, againMsg{})
+		return m.seams.after(retryAfter(msg.err), againMsg{})
 	}
 	m.insp.detail = msg.detail
 	m.trans.dirty = true // its title tells of the policy

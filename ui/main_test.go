@@ -174,3 +174,12 @@ func golden(t *testing.T, name, screen string) {
 	require.NoError(t, err)
 	require.Equal(t, string(want), got)
 }
+
+func splitLines(frame string) []string { return strings.Split(frame, "\n") }
+
+// open puts the tree's cursor on a session.
+func (c *console) open(key string) {
+	c.t.Helper()
+	require.True(c.t, c.m.tree.goTo(key), "no session %q", key)
+	c.send(nil)
+}

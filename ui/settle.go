@@ -85,11 +85,16 @@ func (m *Model) drawTree() {
 		h--
 	}
 	m.tree.resize(h)
-	if len(m.tree.rows) == 0 {
-		lines = append(lines, m.noRows(w)...)
+	switch {
+	case m.empty() && m.lay.screen == screenNarrow:
+		lines = append(lines, m.passages(w, h, m.welcome())...)
+	case len(m.tree.rows) == 0:
+		lines = append(lines, m.noRows(w, h)...)
+	default:
+		v := treeView{k: m.k, tree: &m.tree, heads: m.fleet.heads, now: m.env.Now(), w: w, focus: m.focus == paneTree}
+		lines = append(lines, v.draw()...)
 	}
-	v := treeView{k: m.k, tree: &m.tree, heads: m.fleet.heads, now: m.env.Now(), w: w, focus: m.focus == paneTree}
-	m.box(paneTree, box{title: m.paneTitle(paneTree, "Sessions"), note: m.treePosition(), lines: append(lines, v.draw()...)})
+	m.box(paneTree, box{title: m.paneTitle(paneTree, "Sessions"), note: m.treePosition(), lines: lines})
 	m.tree.dirty = false
 }
 
@@ -116,7 +121,7 @@ func (m *Model) drawTranscript() {
 	m.trans.settle()
 	lines := m.trans.lines
 	if len(lines) == 0 {
-		lines = m.noLines(m.trans.w)
+		lines = m.noLines(m.trans.w, m.trans.h)
 	}
 	m.box(paneTranscript, box{title: m.transcriptTitle(), note: m.generationNote(), foot: m.position(), lines: lines})
 	m.trans.dirty = false
@@ -150,7 +155,10 @@ func (m *Model) position() []run {
 	if len(t.lines) == 0 {
 		return nil
 	}
-	if t.follow {
+	switch {
+	case t.follow && t.gen.State != core.GenerationCurrent:
+		return []run{{m.k.dim, "end"}} // nothing comes to an old transcript
+	case t.follow:
 		return []run{{m.k.dim, "following"}}
 	}
 	var runs []run

@@ -101,9 +101,6 @@ func (t *transcript) failed(err error) {
 // wants is the next request this pane needs, if any.
 func (t *transcript) wants() (core.MessageQuery, bool) {
 	q := core.MessageQuery{Session: t.key, Generation: t.generation, Limit: pageSize, Filter: core.MessageFilter{Events: true}}
-	if q.Generation != "" {
-		q.Session = ""
-	}
 	switch {
 	case t.key == "" || t.fetch.busy || t.fetch.waiting || t.h <= 0:
 		return q, false
@@ -112,7 +109,7 @@ func (t *transcript) wants() (core.MessageQuery, bool) {
 	case len(t.held) == 0:
 		return q, t.grew
 	case t.start:
-		q.Before = t.gen.FirstSeq + pageSize
+		q.Oldest = true
 		return q, true
 	case t.more && t.near(t.top.seq, false):
 		q.Before = t.held[0].Seq
@@ -152,18 +149,19 @@ func (t *transcript) take(q core.MessageQuery, page core.MessagePage) {
 	switch {
 	case t.known && q.After > 0:
 		t.append(page)
-	case t.known && q.Before > 0 && !t.start:
+	case t.known && q.Before > 0:
 		t.prepend(page)
 	default:
 		t.held, t.bytes = nil, 0
 		t.items.clear()
 		t.hold(page.Messages)
-		t.more, t.below = page.More, false
-		if n := len(page.Messages); t.start && n > 0 {
-			t.below = page.Messages[n-1].Seq < page.Generation.LastSeq
+		t.more, t.below, t.start = page.More, false, false
+		if q.Oldest {
+			t.more, t.below = false, page.More
+		}
+		if q.Oldest && len(page.Messages) > 0 {
 			t.top = place{seq: page.Messages[0].Seq}
 		}
-		t.start = false
 	}
 	t.gen, t.known, t.err = page.Generation, true, nil
 }
@@ -241,6 +239,9 @@ func (t *transcript) changed(c core.Change) {
 	t.grew = true
 	t.dirty = true
 }
+
+// missed hears that changes may have gone by unheard.
+func (t *transcript) missed() { t.grew = t.grew || t.known }
 
 // setReading changes what is unfolded and whether lines break; the top of the screen stays with its message.
 func (t *transcript) setReading(r reading) {

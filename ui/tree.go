@@ -100,6 +100,9 @@ func (t *tree) scroll() {
 
 func (t *tree) resize(h int) {
 	if t.height != h {
+		if t.height <= 0 {
+			t.top = 0
+		}
 		t.height = h
 		t.scroll()
 	}

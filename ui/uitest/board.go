@@ -178,7 +178,7 @@ func (b *Board) Messages(_ context.Context, q core.MessageQuery) (core.MessagePa
 	kept := make([]core.Message, 0, 64)
 	limit := cmp.Or(q.Limit, 200)
 	step, i := -1, to-1
-	if q.After > 0 {
+	if q.After > 0 || q.Oldest {
 		step, i = 1, from
 	}
 	more := false
