@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// binary builds the program once for the tests that need the real thing.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "cordboard-test-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "cordboard")
+	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
+	if err != nil {
+		return "", errors.New(string(out))
+	}
+	return path, nil
+})
+
+// silent bounds a run in a terminal that never answers. A query in any library's init would wait 5 s for its answer.
+const silent = 4 * time.Second
+
+// inSilentTerminal runs the program in a pty whose other side reads and never writes, and returns all it wrote.
+func inSilentTerminal(t *testing.T, args ...string) (output []byte, err error) {
+	t.Helper()
+	path, err := binary()
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), silent)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = []string{"TERM=xterm-256color", "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
+	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	require.NoError(t, err)
+	defer terminal.Close()
+	var out bytes.Buffer
+	if _, err := io.Copy(&out, terminal); err != nil && !errors.Is(err, syscall.EIO) { // EIO is how a pty says that the program has ended
+		require.NoError(t, err)
+	}
+	err = cmd.Wait()
+	require.NoError(t, ctx.Err(), "the program waited for an answer: %q", out.Bytes())
+	return out.Bytes(), err
+}
+
+// A plain verb never asks the terminal anything, neither for its colours nor for the cursor (architecture.md §4).
+func TestPlainVerbsAskTheTerminalNothing(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "D")
+	for _, args := range [][]string{
+		{"version"},
+		{"import", "../../testdata/openclaw", "--data", store, "--config", ""},
+		{"list", "--data", store, "--config", "", "--all"},
+		{"history", "agent:ops:hook:b6f14162-10b3-4c5d-ab18-764385411f07", "--data", store, "--config", "", "--tools"},
+		{"show", "agent:ops:main", "--data", store, "--config", ""},
+		{"search", "deploy", "--data", store, "--config", ""},
+		{"config", "show"},
+		{"--help"},
+	} {
+		out, err := inSilentTerminal(t, args...)
+		require.NoError(t, err, "%v: %s", args, out)
+		assert.NotEmpty(t, out)
+		for _, query := range []string{"\x1b]", "\x1b[6n", "\x1b[c", "\x1b[?", "\x1bP"} {
+			assert.NotContains(t, string(out), query, "%v", args)
+		}
+	}
+}
