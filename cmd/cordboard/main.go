@@ -98,6 +98,7 @@ func newRoot(a *app) *cobra.Command {
 		Args:          usageArgs(cobra.NoArgs),
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		RunE:          a.console,
 	}
 	root.SetIn(a.in)
 	root.SetOut(a.out)
@@ -118,8 +119,8 @@ func newRoot(a *app) *cobra.Command {
 		}
 	}
 	add("read", newList(a), newShow(a), newHistory(a), newSearch(a), newAgents(a), newCall(a), newExport(a))
-	add("fill", newImport(a))
-	add("care", newConfig(a), newBackup(a), newBench(a), newVersion(a))
+	add("fill", newImport(a), newDemo(a))
+	add("care", newConfig(a), newDoctor(a), newBackup(a), newBench(a), newVersion(a))
 	root.SetHelpCommandGroupID("care")
 	root.SetCompletionCommandGroupID("care")
 	return root

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -18,13 +19,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// scratch is where binary builds; TestMain removes it.
+var scratch = filepath.Join(os.TempDir(), fmt.Sprintf("cordboard-test-%d", os.Getpid()))
+
 // binary builds the program once for the tests that need the real thing.
 var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "cordboard-test-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "cordboard")
+	path := filepath.Join(scratch, "cordboard")
 	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
 	if err != nil {
 		return "", errors.New(string(out))

@@ -12,8 +12,16 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// tidy removes what the tests built.
+type tidy struct{ *testing.M }
+
+func (t tidy) Run() int {
+	defer os.RemoveAll(scratch)
+	return t.M.Run()
+}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tidy{m}, map[string]func(){
 		"cordboard": func() { os.Exit(run(context.Background(), os.Args[1:], hostStreams())) },
 	})
 }

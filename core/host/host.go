@@ -77,7 +77,7 @@ func open(_ context.Context, o Options, readOnly bool) (*Host, error) {
 
 // Exists reports whether there is a store file in the data directory.
 func Exists(o Options) bool {
-	_, err := os.Stat(filepath.Join(o.dir(), bolt.FileName))
+	_, err := os.Stat(o.file())
 	return err == nil
 }
 
