@@ -35,10 +35,10 @@ type metaPage struct {
 
 // header is what the start of a file tells.
 type header struct {
-	metaPage         // the newest that is whole
-	broken   []int   // meta pages (0, 1) that are not
-	size     int64   // of the file
-	magic    [2]bool // which meta pages at least begin like one
+	metaPage       // the newest that is whole
+	broken   []int // meta pages (0, 1) that are not
+	size     int64 // of the file
+	magic    bool  // a meta page at least begins like one
 }
 
 func parseMeta(b []byte) (m metaPage, magic, whole bool) {
@@ -74,12 +74,14 @@ func readHeader(f *os.File) (h header, err error) {
 	h.size = info.Size()
 	var whole [2]bool
 	var metas [2]metaPage
-	metas[0], h.magic[0], whole[0] = readMeta(f, 0)
+	metas[0], h.magic, whole[0] = readMeta(f, 0)
 	if whole[0] {
-		metas[1], h.magic[1], whole[1] = readMeta(f, int64(metas[0].pageSize))
+		metas[1], _, whole[1] = readMeta(f, int64(metas[0].pageSize))
 	} else {
 		for at := int64(minPageSize); at <= maxPageSize && !whole[1]; at *= 2 {
-			metas[1], h.magic[1], whole[1] = readMeta(f, at)
+			var magic bool
+			metas[1], magic, whole[1] = readMeta(f, at)
+			h.magic = h.magic || magic
 		}
 	}
 	for i := range metas {
@@ -101,7 +103,7 @@ func checkHeader(path string, f *os.File) (header, error) {
 	switch {
 	case h.size == 0:
 		return h, foreign(path, "is empty (0 bytes)")
-	case len(h.broken) == 2 && (h.magic[0] || h.magic[1]):
+	case len(h.broken) == 2 && h.magic:
 		return h, core.Errorf(core.CodeStoreDamaged, "the store %s is damaged: neither of its two meta pages is whole; restore a backup, the "+
 			"file was left as it is", path)
 	case len(h.broken) == 2:

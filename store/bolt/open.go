@@ -42,6 +42,11 @@ func openWriter(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	h, err := readHeader(f)
+	if err != nil {
+		_ = f.Close()
+		return nil, core.Errorf(core.CodeStoreIO, "the store %s cannot be read: %w", o.Path, err)
+	}
 	db, schema, err := openDB(f, &o)
 	if err != nil {
 		return nil, err
@@ -50,7 +55,7 @@ func openWriter(o Options) (*Store, error) {
 		_ = db.Close()
 		return nil, err
 	}
-	return startWriter(o, db)
+	return startWriter(o, db, schema != currentSchema(o.migrations) || h.freelist == noFreelist)
 }
 
 // smallFile is the size up to which every page is looked at whenever the file is opened for writing; a larger file only after it was not closed cleanly, when

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -25,25 +26,31 @@ type pageTree struct {
 	size  uint64
 	pages uint64
 	seen  []uint64 // bit per page
-	todo  []uint64
+	todo  []subtree
+}
+
+// subtree is a page to look at, whose keys are ≥ low and < high (nil: no bound).
+type subtree struct {
+	page      uint64
+	low, high []byte
 }
 
 // checkPages walks from the root and returns the first page that does not fit: outside the file, of the wrong kind, with elements that
-// reach out of it, or in the tree twice. It looks at all pages or only at the root and the freelist.
+// reach out of it or are out of order, or in the tree twice. It looks at all pages or only at the root and the freelist.
 func checkPages(path string, f *os.File, h *header, all bool) error {
 	data, err := unix.Mmap(int(f.Fd()), 0, int(h.pages*h.pageSize), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
 		return core.Errorf(core.CodeStoreIO, "the store %s cannot be mapped into memory on this file system: %w", path, err)
 	}
 	defer func() { _ = unix.Munmap(data) }()
-	t := &pageTree{data: data, size: h.pageSize, pages: h.pages, seen: make([]uint64, h.pages/64+1), todo: []uint64{h.root}}
+	t := &pageTree{data: data, size: h.pageSize, pages: h.pages, seen: make([]uint64, h.pages/64+1), todo: []subtree{{page: h.root}}}
 	if h.freelist != noFreelist {
 		err = t.freelist(h.freelist)
 	}
 	for err == nil && len(t.todo) > 0 {
-		id := t.todo[len(t.todo)-1]
+		next := t.todo[len(t.todo)-1]
 		t.todo = t.todo[:len(t.todo)-1]
-		err = t.page(id)
+		err = t.page(next)
 		if !all {
 			break
 		}
@@ -69,61 +76,93 @@ func (t *pageTree) head(id uint64) (page []byte, flags uint16, count int, err er
 		return nil, 0, 0, fmt.Errorf("page %d reaches beyond the end", id)
 	}
 	for p := id; p <= id+overflow; p++ {
-		if t.seen[p/64]&(1<<(p%64)) != 0 {
+		if !t.take(p) {
 			return nil, 0, 0, fmt.Errorf("page %d is used twice", p)
 		}
-		t.seen[p/64] |= 1 << (p % 64)
 	}
 	return page[:(overflow+1)*t.size], ne.Uint16(page[8:]), int(ne.Uint16(page[10:])), nil
 }
 
-func (t *pageTree) page(id uint64) error {
-	page, flags, count, err := t.head(id)
+// take marks a page as used and reports whether it was not before.
+func (t *pageTree) take(id uint64) bool {
+	bit := uint64(1) << (id % 64)
+	fresh := t.seen[id/64]&bit == 0
+	t.seen[id/64] |= bit
+	return fresh
+}
+
+func (t *pageTree) page(s subtree) error {
+	page, flags, count, err := t.head(s.page)
 	if err != nil {
 		return err
 	}
 	switch flags {
 	case pageBranch:
-		return t.branch(id, page, count)
+		return t.branch(s, page, count)
 	case pageLeaf:
-		return t.leaf(id, page, count)
+		return t.leaf(s, page, count)
 	}
-	return fmt.Errorf("page %d is of no known kind (%#x)", id, flags)
+	return fmt.Errorf("page %d is of no known kind (%#x)", s.page, flags)
 }
 
-func (t *pageTree) branch(id uint64, page []byte, count int) error {
-	ne := binary.NativeEndian
-	if count == 0 || pageHeader+count*elementSize > len(page) {
-		return fmt.Errorf("branch page %d cannot have %d elements", id, count)
-	}
-	for i := range count {
-		at := pageHeader + i*elementSize
-		pos, size := uint64(ne.Uint32(page[at:])), uint64(ne.Uint32(page[at+4:]))
-		if uint64(at)+pos+size > uint64(len(page)) {
-			return fmt.Errorf("element %d reaches out of branch page %d", i, id)
-		}
-		t.todo = append(t.todo, ne.Uint64(page[at+8:]))
+// ordered checks that a page's next key follows the last one and is within the page's bounds.
+func (s *subtree) ordered(i int, last, key []byte) error {
+	switch {
+	case i == 0 && s.low != nil && bytes.Compare(key, s.low) < 0, i > 0 && bytes.Compare(key, last) <= 0,
+		s.high != nil && bytes.Compare(key, s.high) >= 0:
+		return fmt.Errorf("key %d on page %d is out of order", i, s.page)
 	}
 	return nil
 }
 
-func (t *pageTree) leaf(id uint64, page []byte, count int) error {
+func (t *pageTree) branch(s subtree, page []byte, count int) error {
 	ne := binary.NativeEndian
-	if pageHeader+count*elementSize > len(page) {
-		return fmt.Errorf("leaf page %d cannot have %d elements", id, count)
+	if count == 0 || pageHeader+count*elementSize > len(page) {
+		return fmt.Errorf("branch page %d cannot have %d elements", s.page, count)
 	}
+	first := len(t.todo)
+	var last []byte
 	for i := range count {
 		at := pageHeader + i*elementSize
-		flags, pos := ne.Uint32(page[at:]), uint64(ne.Uint32(page[at+4:]))
-		keySize, valueSize := uint64(ne.Uint32(page[at+8:])), uint64(ne.Uint32(page[at+12:]))
-		value := uint64(at) + pos + keySize
-		if value+valueSize > uint64(len(page)) {
-			return fmt.Errorf("element %d reaches out of leaf page %d", i, id)
+		pos, size := uint64(at)+uint64(ne.Uint32(page[at:])), uint64(ne.Uint32(page[at+4:]))
+		if pos+size > uint64(len(page)) {
+			return fmt.Errorf("element %d reaches out of branch page %d", i, s.page)
 		}
+		key := page[pos : pos+size]
+		if err := s.ordered(i, last, key); err != nil {
+			return err
+		}
+		if last = key; i > 0 {
+			t.todo[first+i-1].high = key
+		}
+		t.todo = append(t.todo, subtree{page: ne.Uint64(page[at+8:]), low: key, high: s.high})
+	}
+	return nil
+}
+
+func (t *pageTree) leaf(s subtree, page []byte, count int) error {
+	ne := binary.NativeEndian
+	if pageHeader+count*elementSize > len(page) {
+		return fmt.Errorf("leaf page %d cannot have %d elements", s.page, count)
+	}
+	var last []byte
+	for i := range count {
+		at := pageHeader + i*elementSize
+		flags, pos := ne.Uint32(page[at:]), uint64(at)+uint64(ne.Uint32(page[at+4:]))
+		keySize, valueSize := uint64(ne.Uint32(page[at+8:])), uint64(ne.Uint32(page[at+12:]))
+		value := pos + keySize
+		if value+valueSize > uint64(len(page)) {
+			return fmt.Errorf("element %d reaches out of leaf page %d", i, s.page)
+		}
+		key := page[pos:value]
+		if err := s.ordered(i, last, key); err != nil {
+			return err
+		}
+		last = key
 		if flags&leafBucket == 0 {
 			continue
 		}
-		if err := t.bucket(id, page[value:value+valueSize]); err != nil {
+		if err := t.bucket(s.page, page[value:value+valueSize]); err != nil {
 			return err
 		}
 	}
@@ -137,14 +176,14 @@ func (t *pageTree) bucket(id uint64, value []byte) error {
 	}
 	ne := binary.NativeEndian
 	if root := ne.Uint64(value); root != 0 {
-		t.todo = append(t.todo, root)
+		t.todo = append(t.todo, subtree{page: root})
 		return nil
 	}
 	inline := value[16:]
 	if len(inline) < pageHeader || ne.Uint16(inline[8:]) != pageLeaf {
 		return fmt.Errorf("a small bucket in leaf page %d is not a leaf", id)
 	}
-	return t.leaf(id, inline, int(ne.Uint16(inline[10:])))
+	return t.leaf(subtree{page: id}, inline, int(ne.Uint16(inline[10:])))
 }
 
 // freelist checks the stored list of free pages: pages of this file, in order.
@@ -168,7 +207,7 @@ func (t *pageTree) freelist(id uint64) error {
 	last := uint64(1)
 	for i := range n {
 		free := ne.Uint64(ids[i*8:])
-		if free <= last || free >= t.pages {
+		if free <= last || free >= t.pages || !t.take(free) {
 			return fmt.Errorf("entry %d of the freelist on page %d is wrong", i, id)
 		}
 		last = free

@@ -8,13 +8,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"cordboard/core"
 	"cordboard/store/bolt"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestSmoke(t *testing.T) {
 	ctx := context.Background()

@@ -26,7 +26,7 @@ type writer struct {
 	queue   []*request
 	closing bool
 
-	dirty  bool // something was committed since the file was opened; the writer's own
+	dirty  bool // the file's freelist is not written; the writer's own
 	purges bool // there may be messages of deleted transcripts left; the writer's own
 }
 
@@ -58,10 +58,10 @@ func (r *request) answered() bool {
 // maxGroup bounds the functions of one transaction, so that none waits long for the fsync of many others.
 const maxGroup = 512
 
-func startWriter(o Options, db *bbolt.DB) (*Store, error) {
+func startWriter(o Options, db *bbolt.DB, dirty bool) (*Store, error) {
 	s := &Store{o: o, db: db, closed: make(chan struct{})}
 	w := &writer{
-		o: &s.o, db: db, now: &revision{changed: make(chan struct{})}, wake: make(chan struct{}, 1), idle: make(chan struct{}), purges: true,
+		o: &s.o, db: db, dirty: dirty, now: &revision{changed: make(chan struct{})}, wake: make(chan struct{}, 1), idle: make(chan struct{}), purges: true,
 	}
 	s.writer = w
 	err := s.view(context.Background(), func(t *txn) error {
@@ -204,13 +204,10 @@ func (w *writer) stop() error {
 
 func (w *writer) writeFreelist() error {
 	tx, err := w.db.Begin(true)
-	if err == nil {
-		err = tx.Commit()
-	}
 	if err != nil {
 		return w.diskError(err)
 	}
-	return nil
+	return (&groupTx{w: w, tx: tx}).commit()
 }
 
 func (w *writer) diskError(err error) error {
