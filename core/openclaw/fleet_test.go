@@ -168,6 +168,7 @@ func TestFleetLineageRunsAndStates(t *testing.T) {
 	assert.Equal(t, core.OutcomeError, session(t, s, "agent:ops:discord:channel:1180223344556670042").LastOutcome)
 	rollback := session(t, s, "agent:ops:rollback-4398")
 	assert.True(t, rollback.TokensStale)
+	assert.Equal(t, core.OutcomeAborted, rollback.LastOutcome, "a note the gateway put behind it is no run")
 	require.NotNil(t, rollback.TotalTokens)
 	assert.Equal(t, core.ChatDirect, session(t, s, "agent:main:signal:dm:+4915187654321").ChatType, "dm is direct")
 	assert.Equal(t, core.DeliveryContext{Channel: "webchat", ThreadID: "1796044350"}, session(t, s, "agent:main:main:thread:1796044350").Delivery)

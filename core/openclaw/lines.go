@@ -23,8 +23,9 @@ var errLineTooLong = errors.New("the line is longer than 64 MiB")
 // lineReader cuts a file into lines. The lines it returns stay valid: it never writes to a buffer it has handed out.
 type lineReader struct {
 	src    io.ReaderAt
-	size   int64 // as far as it reads, so that a file which is being appended to comes to an end
-	limit  int
+	size   int64  // as far as it reads, so that a file which is being appended to comes to an end
+	limit  int    // of a line
+	chunk  int    // to read at once
 	buf    []byte // [kept: what came before start][unread lines]
 	start  int    // of the next line in buf
 	offset int64  // of that line in the file
@@ -33,7 +34,7 @@ type lineReader struct {
 }
 
 func newLineReader(src io.ReaderAt, from, size int64) *lineReader {
-	return &lineReader{src: src, size: size, limit: maxLine, offset: from, read: from}
+	return &lineReader{src: src, size: size, limit: maxLine, chunk: chunk, offset: from, read: from}
 }
 
 // next returns the next line without its newline; complete=false for the last one when no newline ends it. io.EOF when there is none.
@@ -43,16 +44,19 @@ func (r *lineReader) next() (line []byte, complete bool, err error) {
 		if i := bytes.IndexByte(r.buf[r.start+scanned:], '\n'); i >= 0 {
 			line = r.take(scanned + i)
 			r.take(1)
+			if len(line) > r.limit {
+				return nil, false, errLineTooLong
+			}
 			return line, true, nil
 		}
 		scanned = len(r.buf) - r.start
 		switch {
+		case scanned > r.limit:
+			return nil, false, r.skipLine()
 		case r.read >= r.size && scanned == 0:
 			return nil, false, io.EOF
 		case r.read >= r.size:
 			return r.take(scanned), false, nil
-		case scanned > r.limit:
-			return nil, false, r.skipLine()
 		}
 		if err := r.fill(); err != nil {
 			return nil, false, err
@@ -77,7 +81,7 @@ func (r *lineReader) putBack(n int) {
 func (r *lineReader) fill() error {
 	keep := max(0, r.start-sumWindow)
 	rest := len(r.buf) - keep
-	n := int(min(int64(max(chunk, rest)), r.size-r.read))
+	n := int(min(int64(max(r.chunk, rest)), r.size-r.read))
 	buf := make([]byte, rest+n)
 	copy(buf, r.buf[keep:])
 	got, err := r.src.ReadAt(buf[rest:], r.read)

@@ -24,7 +24,7 @@ type member struct {
 
 // objectReader walks the members of one large JSON object without holding it: a sessions.json may have hundreds of megabytes and be
 // cut off anywhere. It keeps going behind a member that is broken: where every member stands on a line of its own, the next line with
-// the same indentation begins the next one.
+// the members' indentation begins the next one.
 type objectReader struct {
 	src    *bufio.Reader
 	again  []byte // taken back, to be read before src
@@ -34,7 +34,10 @@ type objectReader struct {
 	buf    []byte // the value being read
 	limit  int
 	opened bool
-	lost   bool   // where the next member begins is not known
+	nested bool   // the object is a member of another
+	start  []byte // what stands before a member's key: line break, indentation, quote; nil when members share lines
+	hurt   bool   // something was broken: what is indented deeper than members are is part of a member that lost its beginning
+	lost   bool   // something was broken, and where the next member begins is not known
 	fresh  bool   // the last gap held a line break,
 	indent []byte // and this behind it
 }
@@ -70,10 +73,26 @@ func (o *objectReader) next() (member, error) {
 	case err != nil:
 		return member{}, err
 	case c == '}':
-		return member{}, io.EOF
+		return o.end()
 	}
 	o.unread()
 	return o.member()
+}
+
+// end looks whether the closing brace is the last one.
+func (o *objectReader) end() (member, error) {
+	if o.nested {
+		return member{}, io.EOF
+	}
+	m := member{line: o.line}
+	if _, err := o.gap(); err != nil {
+		return member{}, err
+	}
+	o.unread()
+	o.buf, o.lost = o.buf[:0], o.start == nil
+	m, err := o.broken(m, errNotJSON)
+	m.reason = "a closing brace stands before the end of the file"
+	return m, err
 }
 
 // into goes on with the members of the member of that name, instead of with those of the object itself. io.EOF when there is none.
@@ -92,7 +111,7 @@ func (o *objectReader) into(name string) error {
 			return err
 		}
 		if key == name {
-			o.opened = false
+			o.opened, o.nested = false, true
 			return o.open()
 		}
 		if _, err := o.value(); err != nil {
@@ -114,40 +133,67 @@ func (o *objectReader) open() error {
 	if err == io.EOF || err == nil && c != '{' {
 		return errNoObject
 	}
+	o.start = o.memberStart()
 	return err
+}
+
+// memberStart finds the members' indentation: the smallest that a line with a key has from here on, of those that are larger than that of
+// the object. nil when there is none.
+func (o *objectReader) memberStart() (start []byte) {
+	than := -1
+	if o.nested {
+		than = len(o.indent)
+	}
+	ahead, _ := o.src.Peek(o.src.Size()) // less at the end of the file
+	for {
+		i := bytes.IndexByte(ahead, '\n')
+		if i < 0 {
+			return start
+		}
+		ahead = ahead[i+1:]
+		n := len(ahead) - len(bytes.TrimLeft(ahead, " \t"))
+		if n > than && n < len(ahead) && ahead[n] == '"' && (start == nil || n < len(start)-2) {
+			start = append(append([]byte{'\n'}, ahead[:n]...), '"')
+		}
+	}
 }
 
 func (o *objectReader) member() (member, error) {
 	m := member{line: o.line}
-	start := o.memberStart()
+	if o.hurt && o.fresh && o.start != nil && len(o.indent) > len(o.start)-2 {
+		o.buf = o.buf[:0]
+		m, err := o.broken(m, errNotJSON)
+		m.reason = "belongs to an entry whose beginning is broken"
+		return m, err
+	}
 	var err error
 	if m.key, err = o.key(); err != nil {
-		o.lost = start == nil
-		return o.broken(m, err, start)
+		o.lost = o.start == nil
+		return o.broken(m, err)
 	}
 	raw, err := o.value()
 	if err != nil {
-		o.lost = start == nil
-		return o.broken(m, err, start)
+		o.lost = o.start == nil
+		return o.broken(m, err)
 	}
 	if raw[0] != '{' {
-		m.reason = "its value is not an object"
+		m.reason, o.hurt = "its value is not an object", true
 		return m, nil
 	}
-	swallowed := start != nil && bytes.Contains(raw, start)
-	if _, _, _, err := core.Inspect(raw); err != nil || swallowed {
-		return o.broken(m, errNotJSON, start)
+	if _, _, _, err := core.Inspect(raw); err != nil || o.swallows(raw) {
+		return o.broken(m, errNotJSON)
 	}
 	m.raw, m.offset = raw, o.offset-int64(len(raw))
 	return m, nil
 }
 
-// memberStart is what stands before the key of every member when each has its own line, the quote included; nil when it has not.
-func (o *objectReader) memberStart() []byte {
-	if !o.fresh {
-		return nil
+// swallows reports whether a value lacks its own closing brace and so took the members behind it and a brace of someone else's.
+func (o *objectReader) swallows(raw []byte) bool {
+	if o.start == nil || !bytes.Contains(raw, o.start) {
+		return false
 	}
-	return append(append([]byte{'\n'}, o.indent...), '"')
+	closing := raw[bytes.LastIndexByte(raw, '\n')+1 : len(raw)-1]
+	return !bytes.Equal(closing, o.start[1:len(o.start)-1])
 }
 
 // key reads a key and the colon behind it.
@@ -170,7 +216,8 @@ func (o *objectReader) key() (string, error) {
 
 // broken says why a member cannot be used and goes on at the next one: at the first line of what was read for it that can begin a
 // member, or on in the stream. Behind a value whose brackets match it stays where it is.
-func (o *objectReader) broken(m member, err error, start []byte) (member, error) {
+func (o *objectReader) broken(m member, err error) (member, error) {
+	o.hurt = true
 	switch err {
 	case errNotJSON:
 		m.reason = "its value is not JSON"
@@ -179,14 +226,14 @@ func (o *objectReader) broken(m member, err error, start []byte) (member, error)
 	default:
 		return m, err
 	}
-	if start == nil {
+	if o.start == nil {
 		return m, nil
 	}
-	if i := bytes.Index(o.buf, start); i >= 0 {
+	if i := bytes.Index(o.buf, o.start); i >= 0 {
 		o.takeBack(o.buf[i:])
 		return m, nil
 	}
-	return m, o.seek(start)
+	return m, o.seek()
 }
 
 func (o *objectReader) takeBack(b []byte) {
@@ -196,8 +243,8 @@ func (o *objectReader) takeBack(b []byte) {
 }
 
 // seek reads on to the next line that begins a member.
-func (o *objectReader) seek(start []byte) error {
-	for matched := 0; matched < len(start); {
+func (o *objectReader) seek() error {
+	for matched := 0; matched < len(o.start); {
 		c, err := o.byte()
 		if err == io.EOF {
 			return nil // the next call tells that the object does not end
@@ -206,7 +253,7 @@ func (o *objectReader) seek(start []byte) error {
 			return err
 		}
 		switch c {
-		case start[matched]:
+		case o.start[matched]:
 			matched++
 		case '\n':
 			matched = 1
@@ -214,7 +261,7 @@ func (o *objectReader) seek(start []byte) error {
 			matched = 0
 		}
 	}
-	o.takeBack(start)
+	o.takeBack(o.start)
 	return nil
 }
 

@@ -241,22 +241,12 @@ func (c *cutter) take(line []byte, complete bool) bool {
 	if m.Role != core.RoleEvent {
 		c.step.last = max(c.step.last, m.At)
 	}
-	if m.Role == core.RoleAssistant {
-		c.step.outcome = outcomeOf(m.Flags)
+	if outcome := outcomeOf(&m); outcome != "" {
+		c.step.outcome = outcome
 	}
 	c.step.messages = append(c.step.messages, m)
 	c.bytes += int64(len(line))
 	return true
-}
-
-func outcomeOf(f core.MessageFlags) core.RunOutcome {
-	switch {
-	case f.Has(core.MessageError):
-		return core.OutcomeError
-	case f.Has(core.MessageAborted):
-		return core.OutcomeAborted
-	}
-	return core.OutcomeOK
 }
 
 func (c *cutter) report(reason string) {

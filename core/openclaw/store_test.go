@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -203,3 +204,8 @@ func said(role, text string) string {
 }
 
 const header = `{"type":"session","version":3,"id":"s","timestamp":"2026-11-30T08:00:00.250Z","cwd":"/w"}` + "\n"
+
+func sorted(s []string) []string {
+	slices.Sort(s)
+	return s
+}

@@ -15,9 +15,10 @@ func (s *step) apply(tx core.Tx, n *Tally) error {
 			return err
 		}
 	}
-	row := s.row
+	row, added := s.row, false
 	if row != nil {
-		if err := s.applyRow(tx, n); err != nil {
+		var err error
+		if added, err = s.applyRow(tx, n); err != nil {
 			return err
 		}
 	} else if s.t != nil {
@@ -28,8 +29,8 @@ func (s *step) apply(tx core.Tx, n *Tally) error {
 			return err
 		}
 	}
-	if s.t != nil && row != nil && len(s.messages) > 0 {
-		if err := s.touchRow(tx, row); err != nil {
+	if s.t != nil && row != nil && (added || len(s.messages) > 0) {
+		if err := s.touchRow(tx, row, added); err != nil {
 			return err
 		}
 	}
@@ -99,36 +100,36 @@ func (s *step) continues(tx core.Tx) error {
 }
 
 // applyRow writes the session's row and its entry, each only when it has changed.
-func (s *step) applyRow(tx core.Tx, n *Tally) error {
+func (s *step) applyRow(tx core.Tx, n *Tally) (added bool, err error) {
 	want := s.row.session
 	stored, had, err := tx.Session(want.Key)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if had && stored.Source != want.Source {
-		return core.Errorf(core.CodeConflict, "session %q came into being while it was imported", want.Key)
+		return false, core.Errorf(core.CodeConflict, "session %q came into being while it was imported", want.Key)
 	}
 	old, hadEntry, err := tx.Entry(want.Key)
 	if err != nil {
-		return err
+		return false, err
 	}
 	same := hadEntry && bytes.Equal(old, s.rawEntry)
 	next := want
 	if had {
 		next = s.row.update(stored, old, same)
 		if err := leave(tx, stored.SessionID, &next); err != nil {
-			return err
+			return false, err
 		}
 	}
 	changed := !had || !reflect.DeepEqual(stored, next)
 	if changed {
 		if err := tx.PutSession(next); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if !same {
 		if err := tx.PutEntry(want.Key, s.rawEntry); err != nil {
-			return err
+			return false, err
 		}
 	}
 	switch {
@@ -139,7 +140,7 @@ func (s *step) applyRow(tx core.Tx, n *Tally) error {
 	default:
 		n.Sessions.Unchanged++
 	}
-	return nil
+	return !had, nil
 }
 
 // update is the stored row after this import. The old entry tells which values the source has changed since.
@@ -176,26 +177,70 @@ func leave(tx core.Tx, from string, next *core.Session) error {
 }
 
 // touchRow puts on the row what the transcript tells: when the session began, how its last run ended unless the registry knows, and
-// when it was updated where the entry does not say.
-func (s *step) touchRow(tx core.Tx, row *row) error {
+// when it was updated where the entry does not say. For a row that is new the transcript may have been here before it, as an orphan.
+func (s *step) touchRow(tx core.Tx, row *row, added bool) error {
 	stored, ok, err := tx.Session(row.session.Key)
 	if err != nil || !ok {
 		return err
 	}
+	g, _, err := tx.Generation(s.t.gen.ID)
+	if err != nil {
+		return err
+	}
+	outcome, last := s.outcome, s.last
+	if added && len(s.messages) == 0 {
+		if outcome, last, err = tail(tx, g.ID); err != nil {
+			return err
+		}
+	}
 	next := stored
 	if next.CreatedAt == 0 {
-		next.CreatedAt = s.created
+		next.CreatedAt = g.CreatedAt
 	}
-	if row.outcome == "" && s.outcome != "" {
-		next.LastOutcome = s.outcome
+	if row.outcome == "" && outcome != "" {
+		next.LastOutcome = outcome
 	}
-	if row.entry.session.UpdatedAt == 0 && s.last > 0 {
-		next.UpdatedAt = s.last
+	if row.entry.session.UpdatedAt == 0 && last > 0 {
+		next.UpdatedAt = last
 	}
 	if reflect.DeepEqual(stored, next) {
 		return nil
 	}
 	return tx.PutSession(next)
+}
+
+// tailLength is how many messages are looked at for the end of the last run.
+const tailLength = 50
+
+// tail looks at the end of a stored transcript: how its last run ended and when its last message came.
+func tail(tx core.Tx, generation string) (outcome core.RunOutcome, last int64, err error) {
+	seen := 0
+	err = tx.Messages(generation, core.SeqRange{Backward: true}, func(m *core.Message) bool {
+		if seen++; m.Role != core.RoleEvent {
+			last = max(last, m.At)
+		}
+		outcome = outcomeOf(m)
+		return outcome == "" && seen < tailLength
+	})
+	return outcome, last, err
+}
+
+// outcomeOf is how the run ended that wrote a message, "" when it is no reply of a model: of another role, or put there by the gateway.
+func outcomeOf(m *core.Message) core.RunOutcome {
+	switch {
+	case m.Role != core.RoleAssistant:
+		return ""
+	case m.Flags.Has(core.MessageError):
+		return core.OutcomeError
+	case m.Flags.Has(core.MessageAborted):
+		return core.OutcomeAborted
+	case bytes.Contains(m.Raw, []byte(`"gateway-injected"`)):
+		model, _ := core.Field(m.Raw, "model")
+		if name, _ := core.Unquote(model); name == "gateway-injected" {
+			return ""
+		}
+	}
+	return core.OutcomeOK
 }
 
 func (s *step) count(n *Tally) {
