@@ -72,8 +72,10 @@ const (
 	FlagChatKnownKind // chatType was stored (group or channel), so Kind does not come from the key alone
 )
 
-var headFlagNames = [...]string{"archived", "mirrored", "sendAllow", "sendDeny", "aborted", "failed", "tokens", "tokensStale",
-	"context", "labelled", "parentOnRow", "chatKind"}
+var headFlagNames = [...]string{
+	"archived", "mirrored", "sendAllow", "sendDeny", "aborted", "failed", "tokens", "tokensStale",
+	"context", "labelled", "parentOnRow", "chatKind",
+}
 
 // Has reports whether every flag of want is set.
 func (f HeadFlags) Has(want HeadFlags) bool { return f&want == want }

@@ -25,8 +25,10 @@ func TestInspectReadsWhatFiltersNeed(t *testing.T) {
 		{"user", `{"role":"user","content":[{"type":"text","text":"hi"}],"timestamp":1796074201038}`, core.RoleUser, 0, 1796074201038},
 		{"string content", `{"role":"system","content":"toolCall"}`, core.RoleSystem, 0, 0},
 		{"tool call", `{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"n","arguments":{"type":"x"}}]}`, core.RoleAssistant, core.MessageToolCalls, 0},
-		{"thinking and call", `{"role":"assistant","content":[{"thinking":"","type":"thinking"},{"type":"text"},{"type":"toolCall"}]}`,
-			core.RoleAssistant, core.MessageToolCalls | core.MessageThinking, 0},
+		{
+			"thinking and call", `{"role":"assistant","content":[{"thinking":"","type":"thinking"},{"type":"text"},{"type":"toolCall"}]}`,
+			core.RoleAssistant, core.MessageToolCalls | core.MessageThinking, 0,
+		},
 		{"failed tool", `{"role":"toolResult","isError":true,"content":[]}`, core.RoleToolResult, core.MessageError, 0},
 		{"tool is toolResult", `{"role":"tool","isError":false}`, core.RoleToolResult, 0, 0},
 		{"isError counts for tool results only", `{"isError":true,"role":"user"}`, core.RoleUser, 0, 0},

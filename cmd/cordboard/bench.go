@@ -65,8 +65,10 @@ func newBench(a *app) *cobra.Command {
 }
 
 func (a *app) bench(ctx context.Context, dir string, sessions, messages int) (benchReport, error) {
-	report := benchReport{Version: version(), Sessions: sessions, Messages: messages,
-		Machine: fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())}
+	report := benchReport{
+		Version: version(), Sessions: sessions, Messages: messages,
+		Machine: fmt.Sprintf("%s/%s, %d processors, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()),
+	}
 	h, err := host.Own(ctx, host.Options{Dir: dir, ConfigGiven: true, Version: version()})
 	if err != nil {
 		return report, err
@@ -93,8 +95,14 @@ func (a *app) bench(ctx context.Context, dir string, sessions, messages int) (be
 
 func (a *app) benchTable(r benchReport) error {
 	fmt.Fprintf(a.out, "%s; %d sessions, %d messages\n\n", r.Machine, r.Sessions, r.Messages)
-	t := table{columns: []column{{title: "WORK", grow: true}, {title: "MEDIAN", right: true}, {title: "P95", right: true}, {title: "UNIT"},
-		{title: "N", right: true}, {title: "TARGET"}}}
+	t := table{columns: []column{
+		{title: "WORK", grow: true},
+		{title: "MEDIAN", right: true},
+		{title: "P95", right: true},
+		{title: "UNIT"},
+		{title: "N", right: true},
+		{title: "TARGET"},
+	}}
 	for _, f := range r.Figures {
 		t.add(f.Work, number(f.Median), number(f.P95), f.Unit, fmt.Sprint(f.N), f.Target)
 	}

@@ -40,8 +40,13 @@ func newImport(a *app) *cobra.Command {
 
 func (a *app) importText(r host.ImportReport) error {
 	fmt.Fprintf(a.out, "%s: %d agents\n", safe.Line(r.Source), r.Agents)
-	t := table{columns: []column{{title: ""}, {title: "ADDED", right: true}, {title: "CHANGED", right: true}, {title: "UNCHANGED", right: true},
-		{title: "SKIPPED", right: true}}}
+	t := table{columns: []column{
+		{title: ""},
+		{title: "ADDED", right: true},
+		{title: "CHANGED", right: true},
+		{title: "UNCHANGED", right: true},
+		{title: "SKIPPED", right: true},
+	}}
 	for _, row := range []struct {
 		name   string
 		counts host.ImportCounts

@@ -150,8 +150,15 @@ func (a *app) listTable(ctx context.Context, b core.Board, f listFlags) error {
 	if f.active > 0 {
 		q.Since = now.Add(-time.Duration(f.active) * time.Minute).UnixMilli()
 	}
-	t := table{columns: []column{{title: "SESSION", grow: true, tail: true}, {title: "KIND"}, {title: "CHANNEL"}, {title: "STATE"},
-		{title: "POLICY"}, {title: "TOKENS", right: true}, {title: "AGE", right: true}}}
+	t := table{columns: []column{
+		{title: "SESSION", grow: true, tail: true},
+		{title: "KIND"},
+		{title: "CHANNEL"},
+		{title: "STATE"},
+		{title: "POLICY"},
+		{title: "TOKENS", right: true},
+		{title: "AGE", right: true},
+	}}
 	total := 0
 	for {
 		page, err := b.Sessions(ctx, q)

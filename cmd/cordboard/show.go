@@ -35,11 +35,22 @@ func newShow(a *app) *cobra.Command {
 func (a *app) showText(d core.SessionDetail) error {
 	s := d.Session
 	facts := []struct{ name, value string }{
-		{"key", s.Key}, {"session id", s.SessionID}, {"kind", string(d.Kind)}, {"channel", d.Head.Channel}, {"chat type", string(d.ChatType)},
-		{"label", s.Label}, {"name", s.DisplayName}, {"state", state(d.Head)}, {"model", strings.Trim(s.ModelProvider+"/"+s.Model, "/")},
-		{"tokens", tokens(d.Head) + " of " + window(s.ContextTokens)}, {"thinking", s.ThinkingLevel},
-		{"send policy", verdictText(d.Send)}, {"spawned by", s.SpawnedBy}, {"children", strings.Join(d.Children, "\n")},
-		{"updated", instant(s.UpdatedAt) + " (" + age(time.Now(), s.UpdatedAt) + ")"}, {"imported from", s.Source},
+		{"key", s.Key},
+		{"session id", s.SessionID},
+		{"kind", string(d.Kind)},
+		{"channel", d.Head.Channel},
+		{"chat type", string(d.ChatType)},
+		{"label", s.Label},
+		{"name", s.DisplayName},
+		{"state", state(d.Head)},
+		{"model", strings.Trim(s.ModelProvider+"/"+s.Model, "/")},
+		{"tokens", tokens(d.Head) + " of " + window(s.ContextTokens)},
+		{"thinking", s.ThinkingLevel},
+		{"send policy", verdictText(d.Send)},
+		{"spawned by", s.SpawnedBy},
+		{"children", strings.Join(d.Children, "\n")},
+		{"updated", instant(s.UpdatedAt) + " (" + age(time.Now(), s.UpdatedAt) + ")"},
+		{"imported from", s.Source},
 	}
 	for _, fact := range facts {
 		if fact.value == "" {
@@ -86,8 +97,14 @@ func verdictText(v core.Verdict) string {
 }
 
 func (a *app) generationTable(generations []core.Generation) error {
-	t := table{columns: []column{{title: "TRANSCRIPT", grow: true}, {title: "STATE"}, {title: "MESSAGES", right: true},
-		{title: "TOOL RESULTS", right: true}, {title: "SIZE", right: true}, {title: "ENDED"}}}
+	t := table{columns: []column{
+		{title: "TRANSCRIPT", grow: true},
+		{title: "STATE"},
+		{title: "MESSAGES", right: true},
+		{title: "TOOL RESULTS", right: true},
+		{title: "SIZE", right: true},
+		{title: "ENDED"},
+	}}
 	for _, g := range generations {
 		t.add(g.ID, string(g.State), fmt.Sprint(g.Messages), fmt.Sprint(g.ToolResults), bytesText(g.Bytes), instant(g.EndedAt))
 	}

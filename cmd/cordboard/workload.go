@@ -242,7 +242,8 @@ func (w *workload) appends() ([]figure, error) {
 	}
 	many := writers * each / time.Since(start).Seconds()
 	ratio, speedup := single/w.raw, many/single
-	return []figure{one,
+	return []figure{
+		one,
 		{Work: "durable append to raw fdatasync", Unit: "ratio", N: one.N, Median: ratio, P95: ratio, Target: "≥ 0.12"},
 		{Work: "256 writers to one writer", Unit: "ratio", N: writers * each, Median: speedup, P95: speedup, Target: "≥ 6"},
 	}, nil

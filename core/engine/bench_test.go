@@ -52,8 +52,10 @@ func putSynthetic(tx core.Tx, i int) error {
 		key = fmt.Sprintf("agent:main:cron:%d", i)
 	}
 	id := fmt.Sprintf("id%d", i)
-	s := core.Session{Key: key, SessionID: id, UpdatedAt: int64(1_796_000_000_000 + i), DisplayName: fmt.Sprintf("Session %d", i), Model: "mock-1",
-		TotalTokens: &tokens, LastChannel: "telegram", LastTo: "-100"}
+	s := core.Session{
+		Key: key, SessionID: id, UpdatedAt: int64(1_796_000_000_000 + i), DisplayName: fmt.Sprintf("Session %d", i), Model: "mock-1",
+		TotalTokens: &tokens, LastChannel: "telegram", LastTo: "-100",
+	}
 	if err := tx.PutSession(s); err != nil {
 		return err
 	}

@@ -34,8 +34,10 @@ func (b *board) Info(ctx context.Context) (core.Info, error) {
 func (b *board) missing() map[string]string {
 	switch {
 	case b.actor.Kind != core.ActorOperator:
-		return map[string]string{"do": "commands are the operator's", "records": "records are the operator's; a session uses its tools",
-			"explain": "only the operator may ask why"}
+		return map[string]string{
+			"do": "commands are the operator's", "records": "records are the operator's; a session uses its tools",
+			"explain": "only the operator may ask why",
+		}
 	case b.actor.ReadOnly:
 		return map[string]string{"do": "this board was opened read-only"}
 	case b.options.Owner == "":

@@ -87,8 +87,10 @@ func (b *board) detail(r core.Reader, sessionKey string, q core.RecordQuery) (*c
 	if err != nil {
 		return nil, err
 	}
-	d := &core.SessionDetail{Session: session, Head: cloneHead(&head), Kind: b.names.Kind(session.Key, session.ChatType),
-		ChatType: chatType(&session), Send: b.send(&session), Sandboxed: b.rules.Sandboxed(session.Key)}
+	d := &core.SessionDetail{
+		Session: session, Head: cloneHead(&head), Kind: b.names.Kind(session.Key, session.ChatType),
+		ChatType: chatType(&session), Send: b.send(&session), Sandboxed: b.rules.Sandboxed(session.Key),
+	}
 	d.Head.Kind = d.Kind
 	if d.Generations, err = take(q.Limit, func(visit func(*core.Generation) bool) error { return r.Generations(sessionKey, visit) }); err != nil {
 		return nil, err

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"path/filepath"
+	"strings"
 
 	"cordboard/core"
 	"cordboard/core/key"
@@ -41,9 +43,9 @@ func (e *Engine) resolve(r core.Reader, v viewer, input string) (target, error) 
 	return e.resolveID(r, v, lookup)
 }
 
-// resolveID takes the input for a sessionId or the id of an older generation.
+// resolveID takes the input for a sessionId, the id of an older generation, or the name of the file a transcript was read from.
 func (e *Engine) resolveID(r core.Reader, v viewer, lookup key.Lookup) (target, error) {
-	g, ok, err := r.Generation(lookup.Input)
+	g, ok, err := generationNamed(r, lookup.Input)
 	if err != nil {
 		return target{}, err
 	}
@@ -57,6 +59,20 @@ func (e *Engine) resolveID(r core.Reader, v viewer, lookup key.Lookup) (target, 
 		}
 	}
 	return found, v.refusal(found, lookup)
+}
+
+// generationNamed finds a generation by id or, since people copy names from a directory, by `<sessionId>.jsonl` with any suffix.
+func generationNamed(r core.Reader, name string) (core.Generation, bool, error) {
+	id, suffix, isFile := strings.Cut(name, ".jsonl")
+	if !isFile {
+		return r.Generation(name)
+	}
+	g, ok, err := r.Generation(id + strings.Replace(suffix, ".bak.", "."+string(core.GenerationBackup)+".", 1))
+	if ok || err != nil {
+		return g, ok, err
+	}
+	g, ok, err = r.Generation(id)
+	return g, ok && filepath.Base(g.File) == name, err
 }
 
 func notFound(input string) error {

@@ -218,8 +218,10 @@ func (s *searcher) generation(key, id string, before uint64) (done bool, err err
 		}
 		s.page.Scanned += int64(len(m.Raw))
 		if snippet, at, ok := s.needle.find(m.Raw); ok {
-			s.page.Hits = append(s.page.Hits, core.SearchHit{Session: key, Generation: id, Seq: m.Seq, Role: m.Role, At: m.At,
-				Snippet: snippet, Match: at})
+			s.page.Hits = append(s.page.Hits, core.SearchHit{
+				Session: key, Generation: id, Seq: m.Seq, Role: m.Role, At: m.At,
+				Snippet: snippet, Match: at,
+			})
 		}
 		return true
 	})
