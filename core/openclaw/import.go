@@ -148,7 +148,7 @@ func (im *importer) writeRunBatch(ctx context.Context, runs []core.Run) error {
 	_, err := im.store.Update(ctx, func(tx core.Tx) error {
 		n, skipped = Tally{}, nil
 		for _, run := range runs {
-			ok, err := applyRun(tx, run, &n)
+			ok, err := applyRun(tx, im.plan.src.dir, run, &n)
 			if err != nil {
 				return err
 			}
@@ -162,7 +162,7 @@ func (im *importer) writeRunBatch(ctx context.Context, runs []core.Run) error {
 		return err
 	}
 	for _, id := range skipped {
-		im.problems.add(Problem{File: registryPath, Key: id, Reason: "is a run of this store: left alone"})
+		im.problems.add(Problem{File: registryPath, Key: id, Reason: "is a run of another session of this store: left alone"})
 	}
 	im.tell(n)
 	return nil

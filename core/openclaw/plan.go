@@ -88,6 +88,11 @@ func (p *plan) read(problems *problems) error {
 		p.attach(r, files)
 	}
 	p.name()
+	for i := range p.runs {
+		if r := keys[p.runs[i].SessionKey]; r != nil {
+			p.runs[i].SessionID = r.session.SessionID
+		}
+	}
 	return nil
 }
 
@@ -186,6 +191,7 @@ func (p *plan) attach(r *row, files map[string]*transcript) {
 	}
 	empty := &transcript{found: found{agent: path.Base(path.Dir(dir)), base: id, state: core.GenerationCurrent}, row: r}
 	r.transcript = empty
+	files[path.Join(dir, id+".jsonl")] = empty // shared by the sessions of one sessionId
 	p.transcripts = append(p.transcripts, empty)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"cordboard/core"
+	"cordboard/core/key"
 )
 
 // registry is what subagents/runs.json tells: the runs, and per child who spawned it.
@@ -81,8 +82,11 @@ func (reg *registry) add(id string, raw []byte) (reason string) {
 	if err := json.Unmarshal(raw, &r); err != nil {
 		reason = "has a field of a wrong type: " + err.Error()
 	}
-	if id == "" || !usableID(id) || r.ChildSessionKey == "" || len(r.ChildSessionKey) > core.MaxKeyBytes {
-		return "names no child session that could be stored"
+	if id == "" || !usableID(id) {
+		return "has an id that cannot be used"
+	}
+	if err := key.Valid(r.ChildSessionKey); err != nil {
+		return "its childSessionKey cannot be used: " + err.Error()
 	}
 	run := r.run(id)
 	reg.runs = append(reg.runs, run)

@@ -87,6 +87,9 @@ func realDir(dir string) (string, error) {
 	if err != nil {
 		return "", core.Errorf(core.CodeNotFound, "there is no directory %s: %w", dir, err)
 	}
+	if !utf8.ValidString(abs) {
+		return "", core.Errorf(core.CodeInvalidParams, "the path of %q is not UTF-8 and cannot be kept as a source", dir)
+	}
 	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
 		return "", core.Errorf(core.CodeInvalidParams, "%s is not a directory, an OpenClaw state directory was expected", dir)
 	}

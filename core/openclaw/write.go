@@ -284,14 +284,22 @@ func (s *step) remember(tx core.Tx) error {
 	return tx.PutSourceFile(s.file)
 }
 
-// applyRun writes a run of the registry when it is new or has changed. A run of our own with that id stays; ok is then false.
-func applyRun(tx core.Tx, run core.Run, n *Tally) (ok bool, err error) {
+// applyRun writes a run of the registry when it is new or has changed. A run of our own with that id stays, and so does what belongs to a
+// session that is not of this source; ok is then false.
+func applyRun(tx core.Tx, source string, run core.Run, n *Tally) (ok bool, err error) {
 	stored, had, err := tx.Run(run.ID)
 	if err != nil {
 		return false, err
 	}
+	child, known, err := tx.Session(run.SessionKey)
+	if err != nil {
+		return false, err
+	}
+	if run.SessionID == "" {
+		run.SessionID = stored.SessionID // the session has been deleted since
+	}
 	switch {
-	case had && !stored.Mirrored:
+	case had && !stored.Mirrored, known && child.Source != source:
 		n.Runs.Skipped++
 		return false, nil
 	case had && reflect.DeepEqual(stored, run):
