@@ -46,7 +46,8 @@ func globalActions() []action {
 		{keys: []string{"?"}, label: "?", text: "this help", hint: "help", run: (*Model).openHelp},
 		{keys: []string{"esc"}, label: "esc", text: "close what is open, clear the filter, back to the sessions", run: (*Model).back},
 		{keys: []string{"ctrl+z"}, label: "ctrl+z", text: "suspend; fg brings it back", run: func(*Model) tea.Cmd { return tea.Suspend }},
-		{keys: []string{"q", "ctrl+c"}, label: "q ctrl+c", text: "quit; nothing that runs is stopped by it", hint: "quit", run: (*Model).quit},
+		{keys: []string{"q"}, label: "q", text: "quit; nothing that runs is stopped by it", hint: "quit", run: (*Model).quit},
+		{keys: []string{"ctrl+c"}, label: "ctrl+c", text: "quit too", run: (*Model).interrupt},
 	}
 }
 

@@ -64,7 +64,7 @@ func arrange(w, h int, focus pane) layout {
 		}
 	default:
 		l.screen = screenWide
-		tree, insp := clamp(w*28/100, 36, 60), clamp(w*24/100, 32, 48)
+		tree, insp := clamp(w*30/100, 38, 60), clamp(w*24/100, 32, 48)
 		l.panes[paneTree] = rect{0, 1, tree, body.h}
 		l.panes[paneTranscript] = rect{tree, 1, w - tree - insp, body.h}
 		l.panes[paneInspector] = rect{w - insp, 1, insp, body.h}

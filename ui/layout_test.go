@@ -45,8 +45,8 @@ func TestLayout(t *testing.T) {
 		screen screen
 		want   string
 	}{
-		{"wide", 160, 45, paneTree, screenWide, bars(160, line("S", 44, "T", 78, "I", 38))},
-		{"wide, smallest", 120, 10, paneInspector, screenWide, bars(120, line("S", 36, "T", 52, "I", 32))},
+		{"wide", 160, 45, paneTree, screenWide, bars(160, line("S", 48, "T", 74, "I", 38))},
+		{"wide, smallest", 120, 10, paneInspector, screenWide, bars(120, line("S", 38, "T", 50, "I", 32))},
 		{"wide, very", 300, 80, paneTranscript, screenWide, bars(300, line("S", 60, "T", 192, "I", 48))},
 		{"medium", 80, 24, paneTree, screenMedium, bars(80, line("S", 34, "T", 46))},
 		{"medium, inspector", 80, 24, paneInspector, screenMedium, bars(80, line("S", 34, "I", 46))},

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"flag"
 	"io"
 	"os"
@@ -37,7 +38,7 @@ func TestMain(m *testing.M) {
 // noon is the time all tests are run at.
 var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
-func styles(t testing.TB, name string, profile termenv.Profile) *themes.Styles {
+func styles(t tester, name string, profile termenv.Profile) *themes.Styles {
 	t.Helper()
 	p, err := themes.Load(name)
 	require.NoError(t, err)
@@ -46,9 +47,17 @@ func styles(t testing.TB, name string, profile termenv.Profile) *themes.Styles {
 	return themes.Compile(p, r)
 }
 
+// tester is a test or a rapid check.
+type tester interface {
+	require.TestingT
+	Helper()
+	Cleanup(func())
+	Context() context.Context
+}
+
 // console drives a Model without a program: every command is run at once, what would block waits for the test.
 type console struct {
-	t      testing.TB
+	t      tester
 	m      *Model
 	now    time.Time
 	timers []tea.Msg   // waiting
@@ -56,7 +65,7 @@ type console struct {
 	quit   bool
 }
 
-func newConsole(t testing.TB, board core.Board, w, h int) *console {
+func newConsole(t tester, board core.Board, w, h int) *console {
 	t.Helper()
 	c := &console{t: t, now: noon}
 	c.m = New(Env{Board: board, Theme: styles(t, themes.Dark, termenv.Ascii), Title: "~/data", Now: func() time.Time { return c.now }, Zone: time.UTC})
@@ -172,7 +181,12 @@ func golden(t *testing.T, name, screen string) {
 	}
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, string(want), got)
+	for i, was := range splitLines(string(want)) {
+		if now := splitLines(got); i >= len(now) || was != now[i] {
+			require.Equal(t, was, now[min(i, len(now)-1)], "%s differs first in line %d", path, i+1)
+		}
+	}
+	require.Len(t, got, len(want))
 }
 
 func splitLines(frame string) []string { return strings.Split(frame, "\n") }

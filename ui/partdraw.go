@@ -8,8 +8,8 @@ import (
 	"cordboard/ui/safe"
 )
 
-// margin is what the stripe at the left of an entry and the space after it take.
-const margin = 2
+// margin is what the stripe at the left of an entry, the space after it and the one at the right edge take.
+const margin = 3
 
 // partDrawer turns a part into lines of exactly w cells.
 type partDrawer struct {
@@ -28,14 +28,21 @@ func (d *partDrawer) draw(e *entry, p int) []string {
 		return []string{d.rule(part.ink, part.text)}
 	case partOneLine:
 		l := d.begin(e)
-		return []string{l.addAll(part.lead).add(part.ink, part.text).end(d.k.text)}
+		return []string{d.end(l.addAll(part.lead).add(part.ink, part.text))}
 	default:
 		return d.text(e, part)
 	}
 }
 
 func (d *partDrawer) begin(e *entry) *line {
-	return newLine(d.w).add(e.bar, "▎").add(d.k.text, " ")
+	return newLine(d.w-1).add(e.bar, "▎").add(d.k.text, " ")
+}
+
+// end closes what begin opened.
+func (d *partDrawer) end(l *line) string {
+	l.space(d.k.text, l.left)
+	l.left = min(d.w, 1)
+	return l.end(d.k.text)
 }
 
 // gap is what stands between an entry and the one before it.
@@ -73,7 +80,7 @@ func (d *partDrawer) text(e *entry, p *part) []string {
 			d.wide = max(d.wide, full)
 			text = safe.Cut(ansi.Cut(text, d.shift, max(full, d.shift)), w)
 		}
-		out = append(out, d.begin(e).add(p.ink, text).end(d.k.text))
+		out = append(out, d.end(d.begin(e).add(p.ink, text)))
 	}
 	return out
 }

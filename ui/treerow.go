@@ -140,15 +140,18 @@ func (v treeView) columns(sh *shades, h *core.Head) []run {
 		runs = append(runs, run{sh.muted, safe.PadLeft(tokens(h), 6) + " "})
 		meter, full := " ", sh.dim
 		if part, ok := filled(h); ok {
-			meter, full = gauge(part), gaugeInk(sh, part)
+			meter = gauge(part)
+			if part >= gaugeWarns {
+				full = gaugeInk(sh, part)
+			}
 		}
 		runs = append(runs, run{full, meter})
 	}
-	runs = append(runs, run{sh.muted, safe.PadLeft(age(v.now, h.UpdatedAt), 5)})
+	runs = append(runs, run{sh.muted, safe.PadLeft(age(v.now, h.UpdatedAt), 5) + " "})
 	if v.w >= mirrorFrom {
 		mirror := "  "
 		if h.Flags.Has(core.FlagMirrored) {
-			mirror = " ⇣"
+			mirror = "⇣ "
 		}
 		runs = append(runs, run{sh.dim, mirror})
 	}
@@ -160,11 +163,17 @@ func gauge(part float64) string {
 	return string([]rune(steps)[min(int(part*8), 7)])
 }
 
+// Parts of the context window from which on a gauge is coloured.
+const (
+	gaugeWarns  = 0.7
+	gaugeAlarms = 0.9
+)
+
 func gaugeInk(sh *shades, part float64) ink {
 	switch {
-	case part >= 0.9:
+	case part >= gaugeAlarms:
 		return sh.err
-	case part >= 0.7:
+	case part >= gaugeWarns:
 		return sh.warn
 	}
 	return sh.ok

@@ -64,9 +64,6 @@ func (m *Model) press(msg tea.KeyMsg) tea.Cmd {
 	case m.filter.editing:
 		return m.typeFilter(msg)
 	}
-	if msg.String() == "ctrl+c" {
-		m.parting = "ctrl+c closed the console. Nothing that runs was stopped."
-	}
 	a := m.keys.find(m.scope(), msg.String())
 	if a == nil {
 		return nil
@@ -94,7 +91,7 @@ func (m *Model) pressHelp(msg tea.KeyMsg) tea.Cmd {
 	case "esc", "?", "q", "enter":
 		m.help.open = false
 	case "ctrl+c":
-		return m.quit()
+		return m.interrupt()
 	}
 	m.dirty = true
 	return nil
@@ -109,6 +106,12 @@ func (m *Model) openHelp() tea.Cmd {
 func (m *Model) quit() tea.Cmd {
 	m.cancel()
 	return tea.Quit
+}
+
+// interrupt quits too, and says what it did not do: elsewhere ctrl+c stops what runs (R174).
+func (m *Model) interrupt() tea.Cmd {
+	m.parting = "ctrl+c closed the console. Nothing that runs was stopped."
+	return m.quit()
 }
 
 func (m *Model) focusOn(p pane) tea.Cmd {
