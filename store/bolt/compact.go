@@ -21,7 +21,7 @@ type Compacted struct {
 // over it. Whatever fails before that leaves the source as it is and removes the copy. progress (may be nil) is told the bytes copied
 // and an upper bound of all. A store in use is store_locked; a damaged one is refused, since a copy would hide the damage.
 func Compact(ctx context.Context, path string, progress func(done, all int64)) (Compacted, error) {
-	o, err := Options{Path: path, ReadOnly: true}.withDefaults()
+	o, err := Options{Path: path, ReadOnly: true, Timeout: toolTimeout}.withDefaults()
 	if err != nil {
 		return Compacted{}, err
 	}
@@ -202,7 +202,7 @@ func (c *copier) verify(ctx context.Context, path string) error {
 		return core.Errorf(core.CodeStoreDamaged, "the store is not compacted: its records do not hold together (%s); run doctor",
 			report.Findings[0].What)
 	}
-	o, err := Options{Path: path, ReadOnly: true}.withDefaults()
+	o, err := Options{Path: path, ReadOnly: true, Timeout: toolTimeout}.withDefaults()
 	if err != nil {
 		return err
 	}

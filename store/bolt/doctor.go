@@ -54,7 +54,7 @@ func (r *Report) found(do, format string, args ...any) {
 // Doctor examines a store file that no one writes: bbolt's pages, then every record against every index entry. It never writes. A file
 // that is in use, missing, foreign, cut short or of another schema is an error; damage inside is in the report.
 func Doctor(ctx context.Context, path string) (Report, error) {
-	o, err := Options{Path: path, ReadOnly: true}.withDefaults()
+	o, err := Options{Path: path, ReadOnly: true, Timeout: toolTimeout}.withDefaults()
 	if err != nil {
 		return Report{}, err
 	}

@@ -54,3 +54,10 @@ func (s *Store) FileIsOpen() bool {
 
 // Raw gives a test the bbolt file of a writing store.
 func (s *Store) Raw() *bbolt.DB { return s.db }
+
+// Queued counts what waits for the writer.
+func (s *Store) Queued() int {
+	s.writer.mu.Lock()
+	defer s.writer.mu.Unlock()
+	return len(s.writer.queue)
+}

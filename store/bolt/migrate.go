@@ -28,11 +28,23 @@ func currentSchema(all []migration) int {
 	return schema
 }
 
-// checkSchema refuses a store of a newer cordboard, and for reading one that must be migrated first.
+func oldestSchema(all []migration) int {
+	schema := firstSchema
+	for _, m := range all {
+		schema = min(schema, m.to-1)
+	}
+	return schema
+}
+
+// checkSchema refuses a store of a newer cordboard or a forgotten one, and for reading one that must be migrated first.
 func checkSchema(path string, schema int, o *Options) error {
 	if newest := currentSchema(o.migrations); schema > newest {
 		return core.Errorf(core.CodeStoreNewer, "the store %s has schema %d and this cordboard knows up to %d: use the newer cordboard that "+
 			"wrote it", path, schema, newest)
+	}
+	if schema < oldestSchema(o.migrations) {
+		return core.Errorf(core.CodeStoreForeign, "the store %s has schema %d, which this cordboard does not know any more: it migrates from %d on",
+			path, schema, oldestSchema(o.migrations))
 	}
 	if !o.ReadOnly {
 		return nil

@@ -40,8 +40,9 @@ type hooks struct {
 
 const (
 	defaultTimeout = 2 * time.Second
-	defaultKeep    = 65536 // revisions in the log (engine.md §7)
-	defaultSlice   = 1024  // revisions the log may exceed that by before it is trimmed
+	toolTimeout    = 500 * time.Millisecond // doctor and compact: an owner stays, a short command is gone by then
+	defaultKeep    = 65536                  // revisions in the log (engine.md §7)
+	defaultSlice   = 1024                   // revisions the log may exceed that by before it is trimmed
 )
 
 func (o Options) withDefaults() (Options, error) {

@@ -43,7 +43,7 @@ func copyFile(ctx context.Context, to *os.File, from string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	_, err = io.Copy(contextWriter{ctx, to}, f)
+	_, err = io.Copy(&contextWriter{ctx: ctx, w: to}, f)
 	return err
 }
 

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -130,11 +131,15 @@ func (s *Store) Info(ctx context.Context) (core.StoreInfo, error) {
 // Backup writes a consistent copy while the store is in use and returns its size.
 func (s *Store) Backup(ctx context.Context, w io.Writer) (n int64, err error) {
 	err = s.view(ctx, func(t *txn) error {
-		n, err = t.tx.WriteTo(contextWriter{ctx, w})
-		if err != nil && ctx.Err() == nil {
-			err = core.Errorf(core.CodeStoreIO, "the backup of %s stopped after %d bytes: %w", s.o.Path, n, err)
+		out := &contextWriter{ctx: ctx, w: w}
+		n, err = t.tx.WriteTo(out)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return core.Errorf(core.CodeStoreIO, "the backup of %s stopped after %d bytes: %w", s.o.Path, n, cmp.Or(out.err, err))
 		}
-		return err
+		return nil
 	})
 	return n, err
 }
@@ -143,13 +148,15 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) (n int64, err error) {
 type contextWriter struct {
 	ctx context.Context
 	w   io.Writer
+	err error // what w said: bbolt passes on only its text
 }
 
-func (c contextWriter) Write(p []byte) (int, error) {
+func (c *contextWriter) Write(p []byte) (n int, err error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return c.w.Write(p)
+	n, c.err = c.w.Write(p)
+	return n, c.err
 }
 
 // Close waits for what was handed to Update, stops the writer and lets go of the file. Reads under way end first.
