@@ -221,21 +221,29 @@ type SearchPage struct {
 
 // Question is asked of Explain: exactly one field is set.
 type Question struct {
-	See  *SeeQuestion `json:"see,omitempty"`
-	Send string       `json:"send,omitempty"` // session key: what does the send policy say of it
+	See    *SeeQuestion `json:"see,omitempty"`
+	Rights *SeeQuestion `json:"rights,omitempty"` // what each tool would say of Caller towards Target
+	Send   string       `json:"send,omitempty"`   // session key: what does the send policy say of it
 }
 
-// SeeQuestion asks whether Caller (a session) may see Target.
+// SeeQuestion asks whether Caller (a session) may see Target, under the configured scope or another.
 type SeeQuestion struct {
 	Caller string     `json:"caller"`
 	Target string     `json:"target"`
 	Scope  Visibility `json:"scope,omitempty"`
 }
 
-// Explanation is a verdict with what it was drawn from.
+// Explanation is a verdict with what it was drawn from. Rights are in the order of the tools; they are set for that question only.
 type Explanation struct {
 	Verdict Verdict    `json:"verdict"`
 	Scope   *ScopeInfo `json:"scope,omitempty"`
+	Rights  []Right    `json:"rights,omitempty"`
+}
+
+// Right is one tool's verdict on a caller and a target.
+type Right struct {
+	Tool    string  `json:"tool"`
+	Verdict Verdict `json:"verdict"`
 }
 
 // ToolCall is a call of a session tool. As is the calling session's key; "" is the board's actor.

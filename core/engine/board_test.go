@@ -213,3 +213,28 @@ func TestOneResolver(t *testing.T) {
 	assert.Equal(t, []string{"main"}, b.keys("agent:main:desk", `{}`))
 	assert.Equal(t, []string{"agent:main:desk"}, b.keys("", `{}`))
 }
+
+// H174-H184 and the rights panel: depth by what is stored, else by lineage, else by the key; a circle of lineage ends.
+func TestExplainRights(t *testing.T) {
+	b := newBench(t, `agents: { defaults: { subagents: { maxSpawnDepth: 2 } } }`,
+		session("agent:main:main"), session("agent:main:subagent:1", spawnedBy("agent:main:main")),
+		session("agent:main:flat", spawnedBy("agent:main:subagent:1")), session("agent:main:stored", func(s *core.Session) { s.SpawnDepth = 2 }),
+		session("agent:main:x", spawnedBy("agent:main:y")), session("agent:main:y", spawnedBy("agent:main:x")),
+		session("agent:main:subagent:detached", spawnedBy("agent:main:subagent:gone")))
+	for caller, maySpawn := range map[string]bool{
+		"main": true, "agent:main:subagent:1": true, "agent:main:flat": false, "agent:main:stored": false, "agent:main:x": false,
+		"agent:main:subagent:detached": false, "id-of-agent:main:flat": false,
+	} {
+		x, err := b.as("").Explain(t.Context(), core.Question{Rights: &core.SeeQuestion{Caller: caller, Target: "main"}})
+		require.NoError(t, err)
+		require.Len(t, x.Rights, 4)
+		assert.Equal(t, "sessions_spawn", x.Rights[3].Tool)
+		assert.Equal(t, maySpawn, x.Rights[3].Verdict.Allowed, "%s: %+v", caller, x.Rights[3].Verdict)
+	}
+	x, err := b.as("").Explain(t.Context(), core.Question{Rights: &core.SeeQuestion{Caller: "agent:main:flat", Target: "main", Scope: core.VisibilityAgent}})
+	require.NoError(t, err)
+	assert.True(t, x.Rights[0].Verdict.Allowed)
+	assert.Equal(t, core.VisibilityAgent, x.Scope.Effective)
+	_, err = b.as("").Explain(t.Context(), core.Question{Rights: &core.SeeQuestion{Caller: "agent:main:nobody", Target: "main"}})
+	assert.Equal(t, core.CodeNotFound, core.CodeOf(err))
+}

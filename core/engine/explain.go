@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"cordboard/core"
+	"cordboard/core/key"
+	"cordboard/core/policy"
 )
 
 // Explain implements core.Board. Only the operator may ask about others.
@@ -15,10 +17,12 @@ func (b *board) Explain(ctx context.Context, q core.Question) (x core.Explanatio
 		switch {
 		case q.See != nil:
 			x, err = b.explainSee(r, *q.See)
+		case q.Rights != nil:
+			x, err = b.explainRights(r, *q.Rights)
 		case q.Send != "":
 			x, err = b.explainSend(r, q.Send)
 		default:
-			err = core.Errorf(core.CodeInvalidParams, "the question is empty").Accept("see", "send")
+			err = core.Errorf(core.CodeInvalidParams, "the question is empty").Accept("see", "rights", "send")
 		}
 		return err
 	})
@@ -38,6 +42,63 @@ func (b *board) explainSee(r core.Reader, q core.SeeQuestion) (core.Explanation,
 		return core.Explanation{}, err
 	}
 	return core.Explanation{Verdict: v.see(found.key, found.session.SpawnedBy), Scope: &v.scope}, nil
+}
+
+func (b *board) explainRights(r core.Reader, q core.SeeQuestion) (core.Explanation, error) {
+	x, err := b.explainSee(r, q)
+	if err != nil {
+		return x, err
+	}
+	caller, err := b.party(r, q.Caller)
+	if err != nil {
+		return x, err
+	}
+	target, err := b.party(r, q.Target)
+	if err != nil {
+		return x, err
+	}
+	v := b.session(caller.Key, b.rules)
+	if q.Scope != "" {
+		v = v.under(q.Scope)
+	}
+	x.Rights = b.rules.Rights(v.view, caller, target)
+	return x, nil
+}
+
+// party is a session as policy sees it.
+func (b *board) party(r core.Reader, name string) (policy.Party, error) {
+	found, err := b.resolve(r, b.operator(), name)
+	if err != nil {
+		return policy.Party{}, err
+	}
+	if !found.exists {
+		return policy.Party{}, notFound(name)
+	}
+	depth, err := spawnDepth(r, &found.session)
+	return policy.Party{
+		Key: found.key, SpawnedBy: found.session.SpawnedBy, Depth: depth, Mirrored: found.session.Mirrored(),
+		Sending: policy.SendingTo(&found.session),
+	}, err
+}
+
+// spawnDepth is how many spawns a session is away from one nobody spawned: stored, else by lineage, else by the form of its key. Lineage
+// that runs in a circle ends where it meets itself.
+func spawnDepth(r core.Reader, s *core.Session) (int, error) {
+	seen := map[string]bool{}
+	for up := 0; ; up++ {
+		if s.SpawnDepth > 0 || s.SpawnedBy == "" || seen[s.Key] {
+			return up + max(s.SpawnDepth, key.SubagentDepth(s.Key)), nil
+		}
+		seen[s.Key] = true
+		parent, ok, err := r.Session(s.SpawnedBy)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			return up + 1 + key.SubagentDepth(s.SpawnedBy), nil
+		}
+		s = &parent
+	}
 }
 
 func (b *board) explainSend(r core.Reader, sessionKey string) (core.Explanation, error) {

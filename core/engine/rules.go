@@ -17,12 +17,13 @@ func namesOf(c *config.Config) key.Names {
 // rulesOf takes from a config what decides who may see and send.
 func rulesOf(c *config.Config, names key.Names) policy.Rules {
 	rules := policy.Rules{
-		Names:        names,
-		Visibility:   c.Tools.Sessions.Visibility,
-		AgentToAgent: policy.AgentToAgent{Enabled: c.Tools.AgentToAgent.Enabled, Allow: c.Tools.AgentToAgent.Allow},
-		Sandbox:      sandboxOf(c.Agents.Defaults.Sandbox),
-		AllowAgents:  c.Agents.Defaults.Subagents.AllowAgents,
-		Send:         policy.SendPolicy{Default: c.Session.SendPolicy.Default},
+		Names:         names,
+		Visibility:    c.Tools.Sessions.Visibility,
+		AgentToAgent:  policy.AgentToAgent{Enabled: c.Tools.AgentToAgent.Enabled, Allow: c.Tools.AgentToAgent.Allow},
+		Sandbox:       sandboxOf(c.Agents.Defaults.Sandbox),
+		AllowAgents:   c.Agents.Defaults.Subagents.AllowAgents,
+		MaxSpawnDepth: c.Agents.Defaults.Subagents.MaxSpawnDepth,
+		Send:          policy.SendPolicy{Default: c.Session.SendPolicy.Default},
 	}
 	for _, a := range c.Agents.List {
 		rules.Agents = append(rules.Agents, policy.Agent{ID: a.ID, Name: a.Name, Sandbox: sandboxOf(a.Sandbox), AllowAgents: a.Subagents.AllowAgents})

@@ -105,8 +105,10 @@ func TestDisplay(t *testing.T) {
 
 func TestKeyShaped(t *testing.T) {
 	n := names("work", "")
-	for _, s := range []string{"main", "work", "WORK", "agent:main:main", "cron:daily-report", "hook:1", "node:macbook", "node-mac", " telegram:group:123",
-		"slack:channel:c1", "agent:x"} {
+	for _, s := range []string{
+		"main", "work", "WORK", "agent:main:main", "cron:daily-report", "hook:1", "node:macbook", "node-mac", " telegram:group:123",
+		"slack:channel:c1", "agent:x",
+	} {
 		assert.True(t, n.KeyShaped(s), "B39 %q", s)
 	}
 	for _, s := range []string{"random-slug", "d4f5a5a1-9f75-42cf-83a6-8d170e6a1538", "subagent:x", "global", "", "mainly", "nodejs"} {
@@ -130,8 +132,11 @@ func TestLookup(t *testing.T) {
 		{"R064", names("", ""), "", "agent:Main:Test1", []string{"agent:Main:Test1", "agent:main:Test1"}, true},
 		{"imported bare cron", names("", "ops"), "beta", "cron:x", []string{"cron:x", "agent:ops:cron:x"}, true},
 		{"C64 bare child", names("", ""), "main", "subagent:child-1", []string{"subagent:child-1", "agent:main:subagent:child-1"}, false},
-		{"a sessionId", names("", ""), "", "d4f5a5a1-9f75-42cf-83a6-8d170e6a1538",
-			[]string{"d4f5a5a1-9f75-42cf-83a6-8d170e6a1538", "agent:main:d4f5a5a1-9f75-42cf-83a6-8d170e6a1538"}, false},
+		{
+			"a sessionId", names("", ""), "", "d4f5a5a1-9f75-42cf-83a6-8d170e6a1538",
+			[]string{"d4f5a5a1-9f75-42cf-83a6-8d170e6a1538", "agent:main:d4f5a5a1-9f75-42cf-83a6-8d170e6a1538"},
+			false,
+		},
 		{"reserved", names("", ""), "", "global", nil, false},
 		{"reserved in global scope", globalNames, "", "unknown", nil, false},
 		{"bucket", globalNames, "beta", "main", []string{"global"}, true},

@@ -34,21 +34,33 @@ func TestParse(t *testing.T) {
 	}{
 		{"A6 the rest keeps its case", "AGENT:Main:Hook:Webhook:42", key.Parts{Agent: "main", Rest: "Hook:Webhook:42"}},
 		{"A31 bare group", "discord:group:dev", key.Parts{Rest: "discord:group:dev", Channel: "discord", ChatType: core.ChatGroup, ID: "dev"}},
-		{"A31 group", "agent:ops:discord:group:dev",
-			key.Parts{Agent: "ops", Rest: "discord:group:dev", Channel: "discord", ChatType: core.ChatGroup, ID: "dev"}},
+		{
+			"A31 group", "agent:ops:discord:group:dev",
+			key.Parts{Agent: "ops", Rest: "discord:group:dev", Channel: "discord", ChatType: core.ChatGroup, ID: "dev"},
+		},
 		{"A31 neither", "foo:bar", key.Parts{Rest: "foo:bar"}},
 		{"direct per peer", "agent:a:direct:U:1", key.Parts{Agent: "a", Rest: "direct:U:1", ChatType: core.ChatDirect, ID: "U:1"}},
-		{"direct per channel, old word", "agent:a:Telegram:dm:5",
-			key.Parts{Agent: "a", Rest: "Telegram:dm:5", Channel: "telegram", ChatType: core.ChatDirect, ID: "5"}},
-		{"direct per account", "agent:a:slack:Acc:direct:U1",
-			key.Parts{Agent: "a", Rest: "slack:Acc:direct:U1", Channel: "slack", Account: "Acc", ChatType: core.ChatDirect, ID: "U1"}},
-		{"opaque id", "agent:a:matrix:group:!AbC:s:p",
-			key.Parts{Agent: "a", Rest: "matrix:group:!AbC:s:p", Channel: "matrix", ChatType: core.ChatGroup, ID: "!AbC:s:p"}},
+		{
+			"direct per channel, old word", "agent:a:Telegram:dm:5",
+			key.Parts{Agent: "a", Rest: "Telegram:dm:5", Channel: "telegram", ChatType: core.ChatDirect, ID: "5"},
+		},
+		{
+			"direct per account", "agent:a:slack:Acc:direct:U1",
+			key.Parts{Agent: "a", Rest: "slack:Acc:direct:U1", Channel: "slack", Account: "Acc", ChatType: core.ChatDirect, ID: "U1"},
+		},
+		{
+			"opaque id", "agent:a:matrix:group:!AbC:s:p",
+			key.Parts{Agent: "a", Rest: "matrix:group:!AbC:s:p", Channel: "matrix", ChatType: core.ChatGroup, ID: "!AbC:s:p"},
+		},
 		{"thread", "agent:a:main:thread:T1", key.Parts{Agent: "a", Rest: "main:thread:T1", Thread: "T1", Parent: "agent:a:main"}},
-		{"topic", "agent:a:telegram:group:-100:topic:7", key.Parts{Agent: "a", Rest: "telegram:group:-100:topic:7", Channel: "telegram",
-			ChatType: core.ChatGroup, ID: "-100", Topic: "7", Parent: "agent:a:telegram:group:-100"}},
-		{"thread in a topic", "x:group:1:topic:7:thread:9", key.Parts{Rest: "x:group:1:topic:7:thread:9", Channel: "x",
-			ChatType: core.ChatGroup, ID: "1", Topic: "7", Thread: "9", Parent: "x:group:1:topic:7"}},
+		{"topic", "agent:a:telegram:group:-100:topic:7", key.Parts{
+			Agent: "a", Rest: "telegram:group:-100:topic:7", Channel: "telegram",
+			ChatType: core.ChatGroup, ID: "-100", Topic: "7", Parent: "agent:a:telegram:group:-100",
+		}},
+		{"thread in a topic", "x:group:1:topic:7:thread:9", key.Parts{
+			Rest: "x:group:1:topic:7:thread:9", Channel: "x",
+			ChatType: core.ChatGroup, ID: "1", Topic: "7", Thread: "9", Parent: "x:group:1:topic:7",
+		}},
 		{"cron is no channel", "agent:a:cron:group:x", key.Parts{Agent: "a", Rest: "cron:group:x"}},
 		{"nothing before the thread", "agent:a:thread:5", key.Parts{Agent: "a", Rest: "thread:5"}},
 		{"empty fields", "agent:a:::", key.Parts{Agent: "a", Rest: "::"}},
@@ -90,8 +102,10 @@ func TestLooksLikeSessionID(t *testing.T) {
 	for _, s := range []string{"d4f5a5a1-9f75-42cf-83a6-8d170e6a1538", " D4F5A5A1-9F75-42CF-83A6-8D170E6A1538\n"} {
 		assert.True(t, key.LooksLikeSessionID(s), "B38 %q", s)
 	}
-	for _, s := range []string{"not-a-uuid", "", "d4f5a5a1-9f75-42cf-83a6-8d170e6a153g", "d4f5a5a1x9f75-42cf-83a6-8d170e6a1538",
-		"d4f5a5a1-9f75-42cf-83a6-8d170e6a15380", "d4f5a5a1-9f75-42cf-83a6-8d170e6a153\x01"} {
+	for _, s := range []string{
+		"not-a-uuid", "", "d4f5a5a1-9f75-42cf-83a6-8d170e6a153g", "d4f5a5a1x9f75-42cf-83a6-8d170e6a1538",
+		"d4f5a5a1-9f75-42cf-83a6-8d170e6a15380", "d4f5a5a1-9f75-42cf-83a6-8d170e6a153\x01",
+	} {
 		assert.False(t, key.LooksLikeSessionID(s), "B38 %q", s)
 	}
 }

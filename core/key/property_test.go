@@ -16,8 +16,10 @@ import (
 // genText draws keys of the grammar, near misses of it, and arbitrary text.
 var genText = rapid.OneOf(
 	rapid.Custom(func(t *rapid.T) string {
-		word := rapid.SampledFrom([]string{"agent", "AGENT", "main", "MAIN", "work", "ops", "group", "channel", "direct", "dm", "cron", "hook",
-			"node", "node-x", "subagent", "thread", "topic", "global", "unknown", "discord", "!AbC", "ſ", "\u212a", "", " ", "\x00"})
+		word := rapid.SampledFrom([]string{
+			"agent", "AGENT", "main", "MAIN", "work", "ops", "group", "channel", "direct", "dm", "cron", "hook",
+			"node", "node-x", "subagent", "thread", "topic", "global", "unknown", "discord", "!AbC", "ſ", "\u212a", "", " ", "\x00",
+		})
 		return strings.Join(rapid.SliceOfN(word, 0, 7).Draw(t, "words"), ":")
 	}),
 	rapid.String(),

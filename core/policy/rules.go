@@ -7,6 +7,7 @@
 //	refusal.go its refusals in words
 //	send.go    the send policy
 //	spawn.go   the agents a requester may start sub-agents of
+//	rights.go  all four tools for one caller and one target
 package policy
 
 import (
@@ -25,6 +26,8 @@ const (
 	keyAllow        = "tools.agentToAgent.allow"
 	keyClamp        = "sandbox.sessionToolsVisibility"
 	keyAllowAgents  = "subagents.allowAgents"
+	keySpawnDepth   = "agents.defaults.subagents.maxSpawnDepth"
+	keySandboxMode  = "sandbox.mode"
 	keySendRules    = "session.sendPolicy.rules"
 	keySendDefault  = "session.sendPolicy.default"
 	agentDefaults   = "agents.defaults."
@@ -70,13 +73,14 @@ type Agent struct {
 
 // Rules are the values that decide. The zero value is the policy of an empty configuration. They are read only once in use.
 type Rules struct {
-	Names        key.Names
-	Visibility   core.Visibility // blank is tree
-	AgentToAgent AgentToAgent
-	Sandbox      Sandbox  // agents.defaults
-	AllowAgents  []string // agents.defaults
-	Agents       []Agent  // agents.list, in order
-	Send         SendPolicy
+	Names         key.Names
+	Visibility    core.Visibility // blank is tree
+	AgentToAgent  AgentToAgent
+	Sandbox       Sandbox  // agents.defaults
+	AllowAgents   []string // agents.defaults
+	MaxSpawnDepth int      // agents.defaults.subagents.maxSpawnDepth; 0 is 1
+	Agents        []Agent  // agents.list, in order
+	Send          SendPolicy
 }
 
 // agent finds an agent's entry, at its place in agents.list or -1.

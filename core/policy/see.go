@@ -50,8 +50,10 @@ const (
 
 func (r reason) allowed() bool { return r < notReserved }
 
-var reasonRules = [...]string{"operator", "own session", "own child", "same agent", "agentToAgent", "reserved key", "visibility",
-	"visibility and agentToAgent", "agentToAgent.enabled", "agentToAgent.allow"}
+var reasonRules = [...]string{
+	"operator", "own session", "own child", "same agent", "agentToAgent", "reserved key", "visibility",
+	"visibility and agentToAgent", "agentToAgent.enabled", "agentToAgent.allow",
+}
 
 // decide is the one predicate (session-tools.md §3): a function of the caller's key, the target's key and the target's parent.
 // Scope `agent` is taken as its table says, every session of the calling agent's id: a child under another agent id is not among them.

@@ -113,26 +113,47 @@ func TestRefusalsNameWhatToChange(t *testing.T) {
 	}{
 		{"self", rules("self"), "agent:main:x", "tools.sessions.visibility", []string{"agent", "all"}, []string{`"self"`}},
 		{"tree", rules(""), "agent:main:x", "tools.sessions.visibility", []string{"agent", "all"}, []string{`"tree"`, `"agent:main:x"`}},
-		{"R026", rules(""), opsMain, "tools.sessions.visibility", []string{"all"},
-			[]string{"tools.sessions.visibility", "tools.agentToAgent.enabled", `"ops"`, `"main"`}},
+		{
+			"R026", rules(""), opsMain, "tools.sessions.visibility",
+			[]string{"all"},
+			[]string{"tools.sessions.visibility", "tools.agentToAgent.enabled", `"ops"`, `"main"`},
+		},
 		{"agent", rules("agent"), opsMain, "tools.sessions.visibility", []string{"all"}, []string{`"agent"`}},
 		{"R026 all", rules("all"), opsMain, "tools.agentToAgent.enabled", []string{"true"}, []string{"tools.sessions.visibility", "true"}},
-		{"R025", rules("all", "ops"), opsMain, "tools.agentToAgent.allow", []string{"main"},
-			[]string{"tools.sessions.visibility", `requester agent "main" is not in tools.agentToAgent.allow [ops]`}},
+		{
+			"R025", rules("all", "ops"), opsMain, "tools.agentToAgent.allow",
+			[]string{"main"},
+			[]string{"tools.sessions.visibility", `requester agent "main" is not in tools.agentToAgent.allow [ops]`},
+		},
 		{"R025 target", rules("all", "main"), opsMain, "tools.agentToAgent.allow", []string{"ops"}, []string{`target agent "ops" is not in`}},
-		{"R025 both", rules("all", "x", "y"), opsMain, "tools.agentToAgent.allow", []string{"main", "ops"},
-			[]string{`requester agent "main" and target agent "ops" are not in tools.agentToAgent.allow [x, y]`}},
-		{"R026 no second wall", offAndUnlisted, opsMain, "tools.agentToAgent.enabled", []string{"true"},
-			[]string{"tools.agentToAgent.enabled is false", `target agent "ops" is not in tools.agentToAgent.allow [main]`}},
-		{"tree, pair allowed", rules("tree", "*"), opsMain, "tools.sessions.visibility", []string{"all"},
-			[]string{"tools.agentToAgent allows the two agents already"}},
+		{
+			"R025 both", rules("all", "x", "y"), opsMain, "tools.agentToAgent.allow",
+			[]string{"main", "ops"},
+			[]string{`requester agent "main" and target agent "ops" are not in tools.agentToAgent.allow [x, y]`},
+		},
+		{
+			"R026 no second wall", offAndUnlisted, opsMain, "tools.agentToAgent.enabled",
+			[]string{"true"},
+			[]string{"tools.agentToAgent.enabled is false", `target agent "ops" is not in tools.agentToAgent.allow [main]`},
+		},
+		{
+			"tree, pair allowed", rules("tree", "*"), opsMain, "tools.sessions.visibility",
+			[]string{"all"},
+			[]string{"tools.agentToAgent allows the two agents already"},
+		},
 		{"tree, pair refused", rules("tree", "ops"), opsMain, "tools.sessions.visibility", []string{"all"}, []string{`requester agent "main"`}},
 		{"R027", sandboxed, opsMain, clamp, []string{"all"}, []string{clamp, `"all" but held down to "tree"`, "tools.agentToAgent"}},
 		{"clamped, same agent", sandboxed, "agent:main:x", clamp, []string{"all"}, []string{clamp}},
-		{"clamped by the agent's own setting", held, "agent:main:x", "agents.list[1].sandbox.sessionToolsVisibility", []string{"all"},
-			[]string{"agents.list[1].sandbox.sessionToolsVisibility"}},
-		{"clamped, but the scope would not do either", held, opsMain, "tools.sessions.visibility", []string{"all"},
-			[]string{"agents.list[1].sandbox.sessionToolsVisibility"}},
+		{
+			"clamped by the agent's own setting", held, "agent:main:x", "agents.list[1].sandbox.sessionToolsVisibility",
+			[]string{"all"},
+			[]string{"agents.list[1].sandbox.sessionToolsVisibility"},
+		},
+		{
+			"clamped, but the scope would not do either", held, opsMain, "tools.sessions.visibility",
+			[]string{"all"},
+			[]string{"agents.list[1].sandbox.sessionToolsVisibility"},
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.id, func(t *testing.T) {

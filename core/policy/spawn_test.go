@@ -21,20 +21,50 @@ func TestSpawnableAgents(t *testing.T) {
 		want      policy.AgentList
 	}{
 		{"K292", nil, nil, "main", policy.AgentList{Requester: "main", Agents: []policy.AgentEntry{entry("main")}}},
-		{"K294", []policy.Agent{{ID: "research"}, {ID: "main", AllowAgents: []string{"*"}}, {ID: "coder"}}, nil, "main",
-			policy.AgentList{Requester: "main", AllowAny: true, Agents: []policy.AgentEntry{entry("main"), entry("coder"), entry("research")}}},
-		{"listed", []policy.Agent{{ID: "main", AllowAgents: []string{" Zeta ", "ghost", "zeta", "main", ""}}, {ID: "Zeta", Name: " The Z "}}, nil, "Main",
-			policy.AgentList{Requester: "main", Agents: []policy.AgentEntry{entry("main"), ghost, {ID: "zeta", Name: "The Z", Configured: true}}}},
-		{"an id that is not configured, beside the star", []policy.Agent{{ID: "main", AllowAgents: []string{"ghost", "*"}}}, nil, "main",
-			policy.AgentList{Requester: "main", AllowAny: true, Agents: []policy.AgentEntry{entry("main")}}},
-		{"from the defaults", []policy.Agent{{ID: "main"}, {ID: "b"}}, []string{"b"}, "main",
-			policy.AgentList{Requester: "main", Agents: []policy.AgentEntry{entry("main"), entry("b")}}},
-		{"an empty list of its own allows none", []policy.Agent{{ID: "main", AllowAgents: []string{}}, {ID: "b"}}, []string{"b"}, "main",
-			policy.AgentList{Requester: "main", Agents: []policy.AgentEntry{entry("main")}}},
-		{"a requester that is not configured", []policy.Agent{{ID: "main"}}, nil, "ghost",
-			policy.AgentList{Requester: "ghost", Agents: []policy.AgentEntry{ghost}}},
-		{"no list, any", nil, []string{"*"}, "ghost",
-			policy.AgentList{Requester: "ghost", AllowAny: true, Agents: []policy.AgentEntry{ghost, entry("main")}}},
+		{
+			"K294",
+			[]policy.Agent{{ID: "research"}, {ID: "main", AllowAgents: []string{"*"}}, {ID: "coder"}},
+			nil, "main",
+			policy.AgentList{Requester: "main", AllowAny: true, Agents: []policy.AgentEntry{entry("main"), entry("coder"), entry("research")}},
+		},
+		{
+			"listed",
+			[]policy.Agent{{ID: "main", AllowAgents: []string{" Zeta ", "ghost", "zeta", "main", ""}}, {ID: "Zeta", Name: " The Z "}},
+			nil, "Main",
+			policy.AgentList{Requester: "main", Agents: []policy.AgentEntry{entry("main"), ghost, {ID: "zeta", Name: "The Z", Configured: true}}},
+		},
+		{
+			"an id that is not configured, beside the star",
+			[]policy.Agent{{ID: "main", AllowAgents: []string{"ghost", "*"}}},
+			nil, "main",
+			policy.AgentList{Requester: "main", AllowAny: true, Agents: []policy.AgentEntry{entry("main")}},
+		},
+		{
+			"from the defaults",
+			[]policy.Agent{{ID: "main"}, {ID: "b"}},
+			[]string{"b"},
+			"main",
+			policy.AgentList{Requester: "main", Agents: []policy.AgentEntry{entry("main"), entry("b")}},
+		},
+		{
+			"an empty list of its own allows none",
+			[]policy.Agent{{ID: "main", AllowAgents: []string{}}, {ID: "b"}},
+			[]string{"b"},
+			"main",
+			policy.AgentList{Requester: "main", Agents: []policy.AgentEntry{entry("main")}},
+		},
+		{
+			"a requester that is not configured",
+			[]policy.Agent{{ID: "main"}},
+			nil, "ghost",
+			policy.AgentList{Requester: "ghost", Agents: []policy.AgentEntry{ghost}},
+		},
+		{
+			"no list, any", nil,
+			[]string{"*"},
+			"ghost",
+			policy.AgentList{Requester: "ghost", AllowAny: true, Agents: []policy.AgentEntry{ghost, entry("main")}},
+		},
 		{"the operator's is the default agent", nil, nil, "", policy.AgentList{Requester: "main", Agents: []policy.AgentEntry{entry("main")}}},
 	}
 	for _, c := range cases {
@@ -77,8 +107,10 @@ func TestMaySpawn(t *testing.T) {
 
 func TestSpawnRefusalNamesTheListAndTheRequester(t *testing.T) {
 	r := &policy.Rules{Agents: []policy.Agent{{ID: "x"}, {ID: "main", AllowAgents: []string{"x"}}}}
-	assert.Equal(t, core.Verdict{Rule: "allowAgents", ConfigKey: "agents.list[1].subagents.allowAgents",
-		Message: `agent "main" may not start sub-agents of "y": agents.list[1].subagents.allowAgents [x] accepts main, x`}, r.MaySpawn("main", "y"), "R095")
+	assert.Equal(t, core.Verdict{
+		Rule: "allowAgents", ConfigKey: "agents.list[1].subagents.allowAgents",
+		Message: `agent "main" may not start sub-agents of "y": agents.list[1].subagents.allowAgents [x] accepts main, x`,
+	}, r.MaySpawn("main", "y"), "R095")
 	r = &policy.Rules{AllowAgents: []string{}, Agents: []policy.Agent{{ID: "main"}}, Names: key.Names{}}
 	assert.Equal(t, "agents.defaults.subagents.allowAgents", r.MaySpawn("main", "y").ConfigKey, "inherited")
 	assert.Equal(t, "agents.defaults.subagents.allowAgents", r.MaySpawn("ghost", "y").ConfigKey, "no entry of its own")

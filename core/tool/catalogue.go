@@ -63,16 +63,26 @@ func DecodeAgents(raw json.RawMessage) error {
 
 func listParams(l *List) []param {
 	return []param{
-		{name: "kinds", typ: kinds{&l.Kinds},
-			about: "Only sessions of these kinds. Leave out, or give [], for all. Sub-agents and direct chats are of kind other."},
-		{name: "limit", typ: integer{to: &l.Limit, min: 1, max: ListLimit, def: ListLimit},
-			about: "Most rows to return, counted after all filters."},
-		{name: "activeMinutes", typ: integer{to: &l.ActiveMinutes, min: 1, max: ActiveMinutes, def: 0},
-			about: "Only sessions updated within this many minutes. Updated does not mean running: see run in the row."},
-		{name: "messageLimit", typ: integer{to: &l.MessageLimit, min: 0, max: MessageLimit, def: 0},
-			about: "Also return up to this many of each session's newest messages, tool results left out."},
-		{name: "includeArchived", typ: boolean{&l.IncludeArchived},
-			about: "Also list archived sessions."},
+		{
+			name: "kinds", typ: kinds{&l.Kinds},
+			about: "Only sessions of these kinds. Leave out, or give [], for all. Sub-agents and direct chats are of kind other.",
+		},
+		{
+			name: "limit", typ: integer{to: &l.Limit, min: 1, max: ListLimit, def: ListLimit},
+			about: "Most rows to return, counted after all filters.",
+		},
+		{
+			name: "activeMinutes", typ: integer{to: &l.ActiveMinutes, min: 1, max: ActiveMinutes, def: 0},
+			about: "Only sessions updated within this many minutes. Updated does not mean running: see run in the row.",
+		},
+		{
+			name: "messageLimit", typ: integer{to: &l.MessageLimit, min: 0, max: MessageLimit, def: 0},
+			about: "Also return up to this many of each session's newest messages, tool results left out.",
+		},
+		{
+			name: "includeArchived", typ: boolean{&l.IncludeArchived},
+			about: "Also list archived sessions.",
+		},
 		{name: "before", typ: cursor{func() { l.Before = core.HeadCursor{} }, func(s string) (err error) {
 			l.Before, err = parseListCursor(s)
 			return err
@@ -82,12 +92,18 @@ func listParams(l *List) []param {
 
 func historyParams(h *History) []param {
 	return []param{
-		{name: "sessionKey", required: true, typ: word{&h.SessionKey, "a session key or a sessionId"},
-			about: "Whose transcript: a key as sessions_list shows it (main is your own main session), or a sessionId, also of an older transcript."},
-		{name: "limit", typ: integer{to: &h.Limit, min: 1, max: HistoryLimit, def: HistoryDefault, raise: true},
-			about: "Most messages to return, the newest ones, in the order they were written."},
-		{name: "includeTools", typ: boolean{&h.IncludeTools},
-			about: "Also return tool results. Tool calls are part of assistant messages and always there."},
+		{
+			name: "sessionKey", required: true, typ: word{&h.SessionKey, "a session key or a sessionId"},
+			about: "Whose transcript: a key as sessions_list shows it (main is your own main session), or a sessionId, also of an older transcript.",
+		},
+		{
+			name: "limit", typ: integer{to: &h.Limit, min: 1, max: HistoryLimit, def: HistoryDefault, raise: true},
+			about: "Most messages to return, the newest ones, in the order they were written.",
+		},
+		{
+			name: "includeTools", typ: boolean{&h.IncludeTools},
+			about: "Also return tool results. Tool calls are part of assistant messages and always there.",
+		},
 		{name: "before", typ: cursor{func() { h.Before = Place{} }, func(s string) (err error) {
 			h.Before, err = parseHistoryCursor(s)
 			return err
@@ -105,9 +121,11 @@ func catalogue() []entry {
 	return []entry{
 		{SessionsList, `List the sessions you may see, most recently updated first: your own and those you spawned, more where the configuration says so ` +
 			`(scope in the answer). Use a row's key for sessions_history. A row without a field means that it is not known.`, listParams(new(List))},
-		{SessionsHistory, `Read the newest messages of one session you may see. Long texts are cut, images and token counts left out and what looks like a ` +
-			`credential is masked; truncated and contentRedacted say so. When nextBefore is in the answer there are older messages: pass it as before.`,
-			historyParams(new(History))},
+		{
+			SessionsHistory, `Read the newest messages of one session you may see. Long texts are cut, images and token counts left out and what looks like a ` +
+				`credential is masked; truncated and contentRedacted say so. When nextBefore is in the answer there are older messages: pass it as before.`,
+			historyParams(new(History)),
+		},
 		{AgentsList, `List the agents that you may start sub-agents under, your own first. Takes no parameters.`, nil},
 	}
 }

@@ -44,8 +44,10 @@ func TestDecodeList(t *testing.T) {
 		{"messageLimit 0", `{"messageLimit":0}`, plain, nil},
 		{"minus zero", `{"messageLimit":-0}`, plain, nil},
 		{"limit above", `{"limit":201}`, plain, tool.Clamped{"limit": 200}},
-		{"limit far above", `{"limit":1e400,"activeMinutes":1e300}`, with(func(l *tool.List) { l.ActiveMinutes = tool.ActiveMinutes }),
-			tool.Clamped{"limit": 200, "activeMinutes": tool.ActiveMinutes}},
+		{
+			"limit far above", `{"limit":1e400,"activeMinutes":1e300}`, with(func(l *tool.List) { l.ActiveMinutes = tool.ActiveMinutes }),
+			tool.Clamped{"limit": 200, "activeMinutes": tool.ActiveMinutes},
+		},
 		{"fractions are floored", `{"limit":2.99,"activeMinutes":1.5,"messageLimit":0.9}`, with(func(l *tool.List) { l.Limit, l.ActiveMinutes = 2, 1 }), nil},
 		{"a fraction above the maximum is floored first", `{"limit":200.5}`, plain, nil},
 		{"exponent", `{"limit":1.5E1}`, with(func(l *tool.List) { l.Limit = 15 }), nil},
@@ -319,8 +321,10 @@ func agree(t require.TestingT, name string, s schema, raw []byte) {
 func TestSchemaAndDecoderAgree(t *testing.T) {
 	all := schemas(t)
 	names := []string{"kinds", "limit", "activeMinutes", "messageLimit", "includeArchived", "includeTools", "sessionKey", "before", "other", "Limit"}
-	values := []string{"null", "true", "false", `""`, `" "`, `"main"`, `" GROUP "`, "[]", "{}", `["main"]`, `[" Cron"]`, `["x"]`, "[1]", "[null]", "0", "-0", "-1", "1", "0.5", "1.5",
-		"20", "21", "200", "200.5", "201", "1000", "1000.9", "1001", "1e15", "-1e15", strconv.Itoa(tool.ActiveMinutes), strconv.Quote(tool.ListCursor(core.HeadCursor{UpdatedAt: 1, Key: "k"}))}
+	values := []string{
+		"null", "true", "false", `""`, `" "`, `"main"`, `" GROUP "`, "[]", "{}", `["main"]`, `[" Cron"]`, `["x"]`, "[1]", "[null]", "0", "-0", "-1", "1", "0.5", "1.5",
+		"20", "21", "200", "200.5", "201", "1000", "1000.9", "1001", "1e15", "-1e15", strconv.Itoa(tool.ActiveMinutes), strconv.Quote(tool.ListCursor(core.HeadCursor{UpdatedAt: 1, Key: "k"})),
+	}
 	for tool, s := range all {
 		for _, name := range names {
 			for _, value := range values {

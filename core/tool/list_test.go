@@ -30,10 +30,14 @@ func TestRowKnowsAndLeavesOut(t *testing.T) {
 		VerboseLevel: "on", SystemSent: ref(true), AbortedLastRun: ref(false), SendPolicy: core.SendDeny, LastChannel: "discord", LastTo: "t", LastAccountID: "a", LastThreadID: "th",
 		ArchivedAt: 9, Source: "/x",
 	}
-	row := tool.NewRow(&full, tool.Facts{Key: full.Key, Kind: core.KindGroup, SpawnedBy: "main", TranscriptPath: "/t/s-1.jsonl", Messages: json.RawMessage(`[{"n":1.0}]`),
-		Run: tool.RowRun{State: core.RunQueued, QueuePosition: 2, Outcome: core.OutcomeOK}})
-	got := tool.ListAnswer{Rows: []tool.Row{row, row}, Scope: &core.ScopeInfo{Visibility: core.VisibilityAll, Effective: core.VisibilityTree, ClampedBy: "k"},
-		Next: core.HeadCursor{UpdatedAt: 5, Key: full.Key}, Clamped: tool.Clamped{"messageLimit": 20, "limit": 200}, Hidden: ref(0)}
+	row := tool.NewRow(&full, tool.Facts{
+		Key: full.Key, Kind: core.KindGroup, SpawnedBy: "main", TranscriptPath: "/t/s-1.jsonl", Messages: json.RawMessage(`[{"n":1.0}]`),
+		Run: tool.RowRun{State: core.RunQueued, QueuePosition: 2, Outcome: core.OutcomeOK},
+	})
+	got := tool.ListAnswer{
+		Rows: []tool.Row{row, row}, Scope: &core.ScopeInfo{Visibility: core.VisibilityAll, Effective: core.VisibilityTree, ClampedBy: "k"},
+		Next: core.HeadCursor{UpdatedAt: 5, Key: full.Key}, Clamped: tool.Clamped{"messageLimit": 20, "limit": 200}, Hidden: ref(0),
+	}
 	one := `{"key":"agent:main:discord:group:Dev","kind":"group","channel":"discord","label":"l<b>","displayName":"d","updatedAt":5,"sessionId":"s-1","model":"m",` +
 		`"contextTokens":0,"totalTokens":7,"thinkingLevel":"high","verboseLevel":"on","systemSent":true,"abortedLastRun":false,"sendPolicy":"deny","lastChannel":"discord","lastTo":"t",` +
 		`"lastAccountId":"a","deliveryContext":{"channel":"discord","to":"t","accountId":"a"},"transcriptPath":"/t/s-1.jsonl","messages":[{"n":1.0}],"spawnedBy":"main","archived":true,` +
@@ -54,8 +58,12 @@ func TestRowsOfTheCases(t *testing.T) {
 			assert.Equal(t, tool.RowDelivery{Channel: "whatsapp", To: "+1555", AccountID: "work"}, r.Delivery)
 			assert.Equal(t, "work", r.LastAccountID)
 		}},
-		{"another channel gives no address", core.Session{Key: "k", LastChannel: " Telegram ", Delivery: core.DeliveryContext{Channel: "whatsapp", To: "+1555", AccountID: "work"}}, core.KindOther,
-			func(t *testing.T, r tool.Row) { assert.Equal(t, tool.RowDelivery{Channel: "telegram"}, r.Delivery) }},
+		{
+			"another channel gives no address",
+			core.Session{Key: "k", LastChannel: " Telegram ", Delivery: core.DeliveryContext{Channel: "whatsapp", To: "+1555", AccountID: "work"}},
+			core.KindOther,
+			func(t *testing.T, r tool.Row) { assert.Equal(t, tool.RowDelivery{Channel: "telegram"}, r.Delivery) },
+		},
 		{"the stored context fills in", core.Session{Key: "k", Delivery: core.DeliveryContext{Channel: "WhatsApp", To: " +1555 ", AccountID: " "}}, core.KindOther, func(t *testing.T, r tool.Row) {
 			assert.Equal(t, tool.RowDelivery{Channel: "whatsapp", To: "+1555"}, r.Delivery)
 			assert.Equal(t, "whatsapp +1555", r.LastChannel+" "+r.LastTo)
@@ -85,10 +93,14 @@ func TestAnEmptyListExplainsItself(t *testing.T) {
 		answer tool.ListAnswer
 		note   string
 	}{
-		{tool.ListAnswer{Scope: tree, Asked: tool.List{Kinds: []core.Kind{core.KindCron, core.KindHook}, ActiveMinutes: 5}},
-			"No session in scope tree (tools.sessions.visibility) passes the filters: kinds cron, hook; activeMinutes 5; archived ones left out (includeArchived)."},
-		{tool.ListAnswer{Scope: &core.ScopeInfo{Visibility: core.VisibilityAll, Effective: core.VisibilityTree, ClampedBy: "agents.defaults.sandbox.sessionToolsVisibility"},
-			Asked: tool.List{IncludeArchived: true}}, "No session in scope tree (agents.defaults.sandbox.sessionToolsVisibility)."},
+		{
+			tool.ListAnswer{Scope: tree, Asked: tool.List{Kinds: []core.Kind{core.KindCron, core.KindHook}, ActiveMinutes: 5}},
+			"No session in scope tree (tools.sessions.visibility) passes the filters: kinds cron, hook; activeMinutes 5; archived ones left out (includeArchived).",
+		},
+		{tool.ListAnswer{
+			Scope: &core.ScopeInfo{Visibility: core.VisibilityAll, Effective: core.VisibilityTree, ClampedBy: "agents.defaults.sandbox.sessionToolsVisibility"},
+			Asked: tool.List{IncludeArchived: true},
+		}, "No session in scope tree (agents.defaults.sandbox.sessionToolsVisibility)."},
 		{tool.ListAnswer{Asked: tool.List{IncludeArchived: true, Before: core.HeadCursor{UpdatedAt: 1, Key: "k"}}}, "No session passes the filters: only those after the cursor."},
 		{tool.ListAnswer{Asked: tool.List{IncludeArchived: true}}, "No session."},
 	} {
@@ -180,8 +192,10 @@ func TestTextOfAMessage(t *testing.T) {
 }
 
 func BenchmarkList200(b *testing.B) {
-	s := core.Session{Key: "agent:main:discord:group:dev", SessionID: "d2fbc54a-c5ef-48ee-82f8-8da23ff0ae47", UpdatedAt: 1796074201041, Channel: "discord", Label: "a label",
-		Model: "mock-1", ContextTokens: ref(int64(128000)), TotalTokens: ref(int64(12000)), SystemSent: ref(true), AbortedLastRun: ref(false), LastChannel: "discord", LastTo: "channel:dev"}
+	s := core.Session{
+		Key: "agent:main:discord:group:dev", SessionID: "d2fbc54a-c5ef-48ee-82f8-8da23ff0ae47", UpdatedAt: 1796074201041, Channel: "discord", Label: "a label",
+		Model: "mock-1", ContextTokens: ref(int64(128000)), TotalTokens: ref(int64(12000)), SystemSent: ref(true), AbortedLastRun: ref(false), LastChannel: "discord", LastTo: "channel:dev",
+	}
 	b.ReportAllocs()
 	for b.Loop() {
 		a := tool.ListAnswer{}

@@ -198,8 +198,10 @@ func BenchmarkMask(b *testing.B) {
 	prose := strings.Repeat("The build failed in core: line 12 says <nil>, see https://x.example/a?b=c.\n", 70_000)
 	data := strings.Repeat(`{"key":"agent:main:main","totalTokens":12,"ok":true,"name":"x"},`, 80_000)
 	dashes := strings.Repeat("-", 5<<20)
-	for name, text := range map[string]string{"prose": prose, "json": data, "dashes": dashes, "tokens": strings.Repeat("token: ", 700_000),
-		"jwts": strings.Repeat("eyJaaaaaaaaa-", 400_000), "urls": strings.Repeat("a://", 1_300_000), "quotes": strings.Repeat(`token=\\"\\\\`, 400_000)} {
+	for name, text := range map[string]string{
+		"prose": prose, "json": data, "dashes": dashes, "tokens": strings.Repeat("token: ", 700_000),
+		"jwts": strings.Repeat("eyJaaaaaaaaa-", 400_000), "urls": strings.Repeat("a://", 1_300_000), "quotes": strings.Repeat(`token=\\"\\\\`, 400_000),
+	} {
 		b.Run(fmt.Sprintf("%s-%dMB", name, len(text)>>20), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {

@@ -22,18 +22,36 @@ func tokenForms() [256][]tokenForm {
 	var forms [256][]tokenForm
 	for _, f := range []tokenForm{
 		{prefix: "sk-", min: 8, chars: tokenChar},
-		{prefix: "sk_live_", min: 10, chars: wordChar}, {prefix: "sk_test_", min: 10, chars: wordChar},
-		{prefix: "rk_live_", min: 10, chars: wordChar}, {prefix: "rk_test_", min: 10, chars: wordChar},
-		{prefix: "ghp_", min: 20, chars: wordChar}, {prefix: "gho_", min: 20, chars: wordChar}, {prefix: "ghu_", min: 20, chars: wordChar},
-		{prefix: "ghs_", min: 20, chars: wordChar}, {prefix: "ghr_", min: 20, chars: wordChar},
-		{prefix: "github_pat_", min: 20, chars: wordChar}, {prefix: "glpat-", min: 16, chars: tokenChar},
-		{prefix: "xoxa-", min: 10, chars: tokenChar}, {prefix: "xoxb-", min: 10, chars: tokenChar}, {prefix: "xoxe-", min: 10, chars: tokenChar},
-		{prefix: "xoxe.", min: 10, chars: dottedChar}, {prefix: "xoxo-", min: 10, chars: tokenChar}, {prefix: "xoxp-", min: 10, chars: tokenChar},
-		{prefix: "xoxr-", min: 10, chars: tokenChar}, {prefix: "xoxs-", min: 10, chars: tokenChar}, {prefix: "xapp-", min: 10, chars: tokenChar},
-		{prefix: "gsk_", min: 10, chars: wordChar}, {prefix: "AIza", min: 20, chars: tokenChar}, {prefix: "ya29.", min: 20, chars: dottedChar},
-		{prefix: "AKIA", min: 16, chars: upperDigit, whole: true}, {prefix: "ASIA", min: 16, chars: upperDigit, whole: true},
-		{prefix: "pplx-", min: 10, chars: tokenChar}, {prefix: "npm_", min: 10, chars: wordChar}, {prefix: "pypi-", min: 16, chars: tokenChar},
-		{prefix: "hf_", min: 20, chars: wordChar}, {prefix: "eyJ", check: jwtRest},
+		{prefix: "sk_live_", min: 10, chars: wordChar},
+		{prefix: "sk_test_", min: 10, chars: wordChar},
+		{prefix: "rk_live_", min: 10, chars: wordChar},
+		{prefix: "rk_test_", min: 10, chars: wordChar},
+		{prefix: "ghp_", min: 20, chars: wordChar},
+		{prefix: "gho_", min: 20, chars: wordChar},
+		{prefix: "ghu_", min: 20, chars: wordChar},
+		{prefix: "ghs_", min: 20, chars: wordChar},
+		{prefix: "ghr_", min: 20, chars: wordChar},
+		{prefix: "github_pat_", min: 20, chars: wordChar},
+		{prefix: "glpat-", min: 16, chars: tokenChar},
+		{prefix: "xoxa-", min: 10, chars: tokenChar},
+		{prefix: "xoxb-", min: 10, chars: tokenChar},
+		{prefix: "xoxe-", min: 10, chars: tokenChar},
+		{prefix: "xoxe.", min: 10, chars: dottedChar},
+		{prefix: "xoxo-", min: 10, chars: tokenChar},
+		{prefix: "xoxp-", min: 10, chars: tokenChar},
+		{prefix: "xoxr-", min: 10, chars: tokenChar},
+		{prefix: "xoxs-", min: 10, chars: tokenChar},
+		{prefix: "xapp-", min: 10, chars: tokenChar},
+		{prefix: "gsk_", min: 10, chars: wordChar},
+		{prefix: "AIza", min: 20, chars: tokenChar},
+		{prefix: "ya29.", min: 20, chars: dottedChar},
+		{prefix: "AKIA", min: 16, chars: upperDigit, whole: true},
+		{prefix: "ASIA", min: 16, chars: upperDigit, whole: true},
+		{prefix: "pplx-", min: 10, chars: tokenChar},
+		{prefix: "npm_", min: 10, chars: wordChar},
+		{prefix: "pypi-", min: 16, chars: tokenChar},
+		{prefix: "hf_", min: 20, chars: wordChar},
+		{prefix: "eyJ", check: jwtRest},
 	} {
 		forms[f.prefix[0]] = append(forms[f.prefix[0]], f)
 	}
@@ -380,8 +398,10 @@ func credentialName(name []byte) bool {
 }
 
 // credentialEnds are the ends of such names, in lower case and without signs between the words.
-var credentialEnds = [...]string{"token", "apikey", "secretkey", "accesskey", "privatekey", "signingkey", "encryptionkey", "masterkey", "authkey",
-	"secret", "password", "passwd", "passphrase", "pwd", "authorization"}
+var credentialEnds = [...]string{
+	"token", "apikey", "secretkey", "accesskey", "privatekey", "signingkey", "encryptionkey", "masterkey", "authkey",
+	"secret", "password", "passwd", "passphrase", "pwd", "authorization",
+}
 
 func endsInAny(stem []byte, ends ...string) bool {
 	for _, end := range ends {
