@@ -103,12 +103,8 @@ func usableID(id string) bool {
 	return len(id) <= core.MaxKeyBytes/2 && bytes.IndexByte([]byte(id), 0) < 0
 }
 
-func shortKey(k string) string {
-	if len(k) > 120 {
-		return k[:120] + "…"
-	}
-	return k
-}
+// shortKey is a key as it is reported: a broken one may have any length.
+func shortKey(k string) string { return cut(k, 120) }
 
 // fields is what we know of an entry. The rest of it is kept as it is.
 type fields struct {

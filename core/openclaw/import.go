@@ -15,7 +15,7 @@ const (
 
 // Options of Import. The zero value is the default of each.
 type Options struct {
-	// Progress is called after every transaction, from the goroutine that called Import.
+	// Progress is called when it is known how much there is to do and after every transaction, by the goroutine that called Import.
 	Progress     func(Progress)
 	BatchBytes   int64 // of lines and entries in one transaction, default 2 MiB; a longer line goes alone
 	BatchRecords int   // lines and rows in one transaction, default 2000
@@ -65,6 +65,7 @@ type importer struct {
 
 func (im *importer) run(ctx context.Context) error {
 	im.done.TotalBytes, im.done.TotalFiles = im.plan.bytes, len(im.plan.transcripts)
+	im.tell(Tally{})
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	batches, ended := make(chan batch, ahead), make(chan error, 1)

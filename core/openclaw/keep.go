@@ -12,7 +12,8 @@ import (
 // messages keep their seqs, so a copy that was cut short is gone on with.
 func keepOld(ctx context.Context, store core.Store, t *transcript, opts Options) error {
 	at := t.from.ModTime / int64(time.Millisecond)
-	id := t.gen.SessionID + "." + string(core.GenerationBackup) + "." + time.UnixMilli(at).UTC().Format("2006-01-02T15-04-05.000Z")
+	id := t.gen.SessionID + "." + string(core.GenerationBackup) + "." + time.UnixMilli(at).UTC().Format("2006-01-02T15-04-05.000Z") + "." +
+		short(t.from.Sum) // a file may be rewritten twice in a millisecond
 	for {
 		var facts core.Generation
 		var part []core.Message

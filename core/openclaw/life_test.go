@@ -1,0 +1,256 @@
+package openclaw
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"cordboard/core"
+)
+
+// life is a state directory that lives on between imports: a model of what a gateway does to its files, and of what must be in the store
+// in the end.
+type life struct {
+	rt       *rapid.T
+	d        state
+	s        core.Store
+	clock    time.Time
+	count    int                 // of messages, sessions and archives so far
+	sessions map[string]*being   // by key
+	lines    map[string][]string // texts by file: what is on disk
+	seen     map[string]bool     // texts that were on disk, whole, at an import
+	broken   bool                // sessions.json cannot be read at the moment
+}
+
+type being struct {
+	id   string
+	half string // what is missing of the last line in its file,
+	text string // and that line's text
+}
+
+func (l *life) next() int { l.count++; return l.count }
+
+func (l *life) file(id string) string { return id + ".jsonl" }
+
+// tick sets a file's time, so that no two states of a file look alike.
+func (l *life) tick(name string) {
+	l.clock = l.clock.Add(time.Second)
+	require.NoError(l.rt, os.Chtimes(l.d.path("a", name), l.clock, l.clock))
+}
+
+func (l *life) index() {
+	entries := map[string]map[string]any{}
+	for k, b := range l.sessions {
+		entries[k] = map[string]any{"sessionId": b.id, "updatedAt": 1796029200000 + l.count}
+	}
+	text, err := json.MarshalIndent(entries, "", "  ")
+	require.NoError(l.rt, err)
+	l.d.write("a", indexName, string(text))
+	l.broken = false
+}
+
+func (l *life) pick() (string, *being) {
+	keys := make([]string, 0, len(l.sessions))
+	for k := range l.sessions {
+		keys = append(keys, k)
+	}
+	if len(keys) == 0 {
+		l.rt.Skip("there is no session yet")
+	}
+	slices.Sort(keys)
+	k := rapid.SampledFrom(keys).Draw(l.rt, "session")
+	return k, l.sessions[k]
+}
+
+func (l *life) begin(*rapid.T) {
+	n := l.next()
+	b := &being{id: fmt.Sprintf("s%03d", n)}
+	l.sessions[fmt.Sprintf("agent:a:k%d", n)] = b
+	l.create(b)
+	l.index()
+}
+
+func (l *life) create(b *being) {
+	l.d.write("a", l.file(b.id), header)
+	l.lines[l.file(b.id)] = nil
+	l.tick(l.file(b.id))
+}
+
+// say appends a message, or the first half of one; a half that was begun is completed first.
+func (l *life) say(rt *rapid.T) {
+	_, b := l.pick()
+	name := l.file(b.id)
+	if b.half != "" {
+		l.d.append("a", name, b.half)
+		l.lines[name] = append(l.lines[name], b.text)
+		b.half, b.text = "", ""
+	}
+	text := fmt.Sprintf("m%d", l.next())
+	line := said("user", text)
+	if rapid.Bool().Draw(rt, "half") {
+		at := rapid.IntRange(1, len(line)-3).Draw(rt, "at")
+		l.d.append("a", name, line[:at])
+		b.half, b.text = line[at:], text
+	} else {
+		l.d.append("a", name, line)
+		l.lines[name] = append(l.lines[name], text)
+	}
+	l.tick(name)
+}
+
+// finish completes the line that was begun, before its file is archived.
+func (l *life) finish(b *being) {
+	if b.half != "" {
+		l.d.append("a", l.file(b.id), b.half)
+		l.lines[l.file(b.id)] = append(l.lines[l.file(b.id)], b.text)
+		b.half, b.text = "", ""
+		l.tick(l.file(b.id))
+	}
+}
+
+func (l *life) archive(b *being, how string) {
+	l.finish(b)
+	from, to := l.file(b.id), fmt.Sprintf("%s.jsonl.%s.2026-11-30T10-00-%02d.%03dZ", b.id, how, l.count/1000, l.count%1000)
+	l.next()
+	l.d.rename("a", from, to)
+	l.lines[to] = l.lines[from]
+	delete(l.lines, from)
+}
+
+func (l *life) reset(*rapid.T) {
+	_, b := l.pick()
+	l.archive(b, "reset")
+	b.id = fmt.Sprintf("s%03d", l.next())
+	l.create(b)
+	l.index()
+}
+
+func (l *life) compact(*rapid.T) {
+	_, b := l.pick()
+	l.archive(b, "bak")
+	l.create(b)
+	l.index()
+}
+
+func (l *life) remove(*rapid.T) {
+	k, b := l.pick()
+	l.archive(b, "deleted")
+	delete(l.sessions, k)
+	l.index()
+}
+
+// empty is an accident: what was in the file and in no import is gone, what was in one must not be.
+func (l *life) empty(*rapid.T) {
+	_, b := l.pick()
+	b.half, b.text = "", ""
+	require.NoError(l.rt, os.Truncate(l.d.path("a", l.file(b.id)), 0))
+	l.lines[l.file(b.id)] = nil
+	l.tick(l.file(b.id))
+}
+
+func (l *life) ruinIndex(*rapid.T) {
+	l.d.write("a", indexName, "{\n  \"agent:a:")
+	l.broken = true
+}
+
+func (l *life) importSome(rt *rapid.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stop := rapid.IntRange(1, 30).Draw(rt, "stop")
+	_, err := Import(ctx, l.s, l.d.dir, Options{BatchRecords: rapid.IntRange(1, 5).Draw(rt, "records"), Progress: func(Progress) {
+		if stop--; stop == 0 {
+			cancel()
+		}
+	}})
+	if ctx.Err() == nil {
+		require.NoError(rt, err)
+		for _, texts := range l.lines {
+			for _, text := range texts {
+				l.seen[text] = true
+			}
+		}
+	}
+}
+
+// check imports to the end and compares.
+func (l *life) check() {
+	if l.broken {
+		l.index()
+	}
+	report, err := Import(context.Background(), l.s, l.d.dir, Options{})
+	require.NoError(l.rt, err)
+	stored := map[string]int{}
+	var all []core.Generation
+	require.NoError(l.rt, l.s.View(context.Background(), func(r core.Reader) error {
+		return r.AllGenerations("", func(g *core.Generation) bool { all = append(all, *g); return true })
+	}))
+	byFile := map[string][]string{}
+	for _, g := range all {
+		said := l.texts(g.ID)
+		for _, text := range said {
+			stored[text]++
+		}
+		require.Equal(l.rt, len(said), g.Messages)
+		if g.File != "" {
+			byFile[g.File[strings.LastIndexByte(g.File, '/')+1:]] = said
+		}
+	}
+	for name, texts := range l.lines {
+		require.Equal(l.rt, texts, byFile[name], "%s holds what it holds on disk", name)
+		for _, text := range texts {
+			require.Equal(l.rt, 1, stored[text], "%s is there once", text)
+		}
+	}
+	for text := range l.seen {
+		require.Equal(l.rt, 1, stored[text], "%s, once imported, is there once", text)
+	}
+	for k, b := range l.sessions {
+		require.NoError(l.rt, l.s.View(context.Background(), func(r core.Reader) error {
+			row, ok, err := r.Session(k)
+			require.True(l.rt, ok, k)
+			require.Equal(l.rt, b.id, row.SessionID)
+			return err
+		}))
+	}
+	require.LessOrEqual(l.rt, report.Partial, len(l.sessions))
+}
+
+func (l *life) texts(generation string) (all []string) {
+	require.NoError(l.rt, l.s.View(context.Background(), func(r core.Reader) error {
+		return r.Messages(generation, core.SeqRange{}, func(m *core.Message) bool {
+			for b := range core.Blocks(m.Raw) {
+				if m.Role != core.RoleEvent {
+					all = append(all, strings.Clone(b.Text))
+				}
+			}
+			return true
+		})
+	}))
+	return all
+}
+
+// Whatever a gateway does to its files between imports, and wherever imports are cut short: what is on disk is in the store, nothing is
+// there twice, and what was imported once is never lost.
+func TestLifeOfADirectory(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		l := &life{
+			rt: rt, d: newState(t), s: newStore(t), clock: time.UnixMilli(1796029200000),
+			sessions: map[string]*being{}, lines: map[string][]string{}, seen: map[string]bool{},
+		}
+		defer l.s.Close()
+		l.d.write("a", indexName, "{}")
+		rt.Repeat(map[string]func(*rapid.T){
+			"begin": l.begin, "say": l.say, "say again": l.say, "say more": l.say, "reset": l.reset, "compact": l.compact, "remove": l.remove, "empty": l.empty,
+			"ruin": l.ruinIndex, "import": l.importSome, "import again": l.importSome,
+		})
+		l.check()
+	})
+}
