@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -66,7 +67,10 @@ func (m *Model) headerParts() []headerPart {
 		parts[0].droppable = true
 	}
 	if m.lay.screen != screenNarrow {
-		where := firstOf(m.env.Title, m.fleet.info.Store.Path)
+		where := m.env.Title
+		if path := m.fleet.info.Store.Path; where == "" && path != "" {
+			where = filepath.Dir(path)
+		}
 		parts = append(parts, headerPart{run{note, safe.KeepTail(safe.Line(where), m.lay.w/4)}, true})
 	}
 	counts := headerPart{run: run{k.bar.text, m.counts()}}

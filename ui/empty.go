@@ -90,7 +90,8 @@ func (m *Model) noLines(w, h int) []string {
 		return m.passages(w, h, m.welcome())
 	case t.key == "" && n != nil:
 		return m.passages(w, h, []passage{
-			{k.text, ""}, {k.strong, "agent " + safe.Line(n.agent)},
+			{k.text, ""},
+			{k.strong, "agent " + safe.Line(n.agent)},
 			{k.muted, plural(m.tree.forest.owned[n.agent], "session") + ". Choose one to read it."},
 		})
 	case t.key == "":

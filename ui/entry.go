@@ -129,6 +129,7 @@ func (e entryMaker) clock(at int64) string {
 func (e entryMaker) event(out *entry, m *core.Message) {
 	out.quiet, out.bar = true, e.k.dim
 	text, loud, failed := describe(m.Raw)
+	text = safe.Line(text)
 	switch {
 	case text == "":
 	case loud:
@@ -208,7 +209,7 @@ func (e entryMaker) usage(head *part, f facts) {
 
 // ending says how an agent's message ended when it did not end well.
 func (e entryMaker) ending(out *entry, f facts, empty bool) {
-	failure := prefixed(": ", strings.TrimSpace(f.failure))
+	failure := safe.Block(prefixed(": ", strings.TrimSpace(f.failure)))
 	switch {
 	case f.stop == "error":
 		out.parts = append(out.parts, part{ink: e.k.err, text: "✗ error" + failure})
@@ -234,7 +235,7 @@ func (e entryMaker) block(out *entry, b core.Block) {
 		if b.Bytes > 0 {
 			size = bytesOf(int64(b.Bytes))
 		}
-		out.parts = append(out.parts, part{ink: e.k.muted, text: "[image " + size + prefixed(" ", b.MimeType) + "]"})
+		out.parts = append(out.parts, part{ink: e.k.muted, text: "[image " + size + safe.Line(prefixed(" ", b.MimeType)) + "]"})
 	default:
 		out.parts = append(out.parts, part{ink: e.k.muted, text: "[" + safe.Line(firstOf(b.Type, "block")) + " " + bytesOf(int64(len(b.Raw))) + "]"})
 	}

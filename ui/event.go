@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"cordboard/core"
-	"cordboard/ui/safe"
 )
 
 // event is a transcript line that is no message, as far as the console tells of it.
@@ -65,5 +64,5 @@ func prefixed(joint, text string) string {
 	if text == "" {
 		return ""
 	}
-	return joint + safe.Line(text)
+	return joint + text
 }

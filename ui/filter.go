@@ -39,10 +39,12 @@ type candidate struct {
 	fields [3]string
 }
 
-func candidates(heads map[string]*core.Head, among map[string]bool) []candidate {
-	list := make([]candidate, 0, len(heads))
-	for k, h := range heads {
-		if among == nil || among[k] {
+// candidates are the sessions in the tree, all of them or those among some.
+func candidates(f *forest, heads map[string]*core.Head, among map[string]bool) []candidate {
+	list := make([]candidate, 0, len(f.nodes))
+	for i := range f.nodes {
+		k := f.nodes[i].id
+		if h := heads[k]; h != nil && (among == nil || among[k]) {
 			list = append(list, candidate{k, [3]string{k, h.Title, h.Channel}})
 		}
 	}
@@ -159,7 +161,7 @@ func (m *Model) runFilter() tea.Cmd {
 	if old := m.filter.query; m.filter.matches != nil && old != "" && strings.HasPrefix(query, old) {
 		among = m.filter.matches
 	}
-	return m.searchCmd(m.filter.number, query, candidates(m.fleet.heads, among))
+	return m.searchCmd(m.filter.number, query, candidates(m.tree.forest, m.fleet.heads, among))
 }
 
 func (m *Model) setMatches(query string, matches map[string]bool) {

@@ -90,17 +90,20 @@ func beside(out []string, panes ...[]string) []string {
 	return out
 }
 
-// cover lays over onto lines with its top left corner at x, y. What it covers of a wide cell becomes a blank.
+// cover lays over onto lines with its top left corner at x, y. What it leaves of half a wide cell becomes a blank.
 func cover(lines, over []string, x, y, w, total int) {
 	for i, text := range over {
 		if y+i >= len(lines) {
 			return
 		}
 		under := lines[y+i]
-		left := padded(ansi.Truncate(under, x, ""), x)
+		rest := total - x - w
 		right := ansi.TruncateLeft(under, x+w, "")
-		gap := total - x - w - ansi.StringWidth(right)
-		lines[y+i] = left + text + strings.Repeat(" ", max(gap, 0)) + right
+		if ansi.StringWidth(right) > rest {
+			right = ansi.TruncateLeft(under, x+w+1, "")
+		}
+		gap := strings.Repeat(" ", max(rest-ansi.StringWidth(right), 0))
+		lines[y+i] = padded(ansi.Truncate(under, x, ""), x) + text + gap + right
 	}
 }
 

@@ -61,6 +61,22 @@ func TestEmptyScreens(t *testing.T) {
 	}
 }
 
+// The first sessions of a store that was opened empty show up, and the first of them is read.
+func TestFirstImportShows(t *testing.T) {
+	b := uitest.New("/home/mira/data/cordboard.db")
+	c := newConsole(t, b, 80, 24)
+	c.m.env.Title = ""
+	require.Contains(t, c.view(), "Welcome.")
+	b.Put(core.Head{Key: "agent:main:zed", UpdatedAt: 1}, core.SessionDetail{})
+	b.Put(core.Head{Key: "agent:main:main", Kind: core.KindMain}, core.SessionDetail{})
+	b.Append("agent:main:main", say(1, "hello")...)
+	c.live()
+	require.NotContains(t, c.view(), "Welcome.")
+	require.Equal(t, "agent:main:main", c.m.tree.selected())
+	require.Equal(t, "hello", c.lastLine())
+	require.Contains(t, splitLines(c.view())[0], " /home/mira/data ")
+}
+
 // A store that another process holds keeps the last view and says so calmly.
 func TestBusyScreen(t *testing.T) {
 	b := uitest.New("/data")

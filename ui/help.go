@@ -72,8 +72,11 @@ func (m *Model) helpLines(w int) []string {
 		add(run{k.state[s], safe.Pad("  "+s.glyph(), helpKeys)}, run{k.text, s.word()})
 	}
 	for _, sign := range [][2]string{
-		{"▲", "send policy set on the session itself: ▲deny, ▲allow"}, {"⇣", "mirrored from an imported directory: read only"},
-		{"⇄", "message from another session"}, {"▸ ◂", "tool call and its result"}, {unknown, "figure not known (0 is a figure)"},
+		{"▲", "send policy set on the session itself: ▲deny, ▲allow"},
+		{"⇣", "mirrored from an imported directory: read only"},
+		{"⇄", "message from another session"},
+		{"▸ ◂", "tool call and its result"},
+		{unknown, "figure not known (0 is a figure)"},
 		{"~", "old figure"},
 	} {
 		label := sign[0]

@@ -77,6 +77,7 @@ func (s *sheet) fact(label string, k ink, value string) {
 	if value == "" {
 		return
 	}
+	label = safe.Column(label)
 	for _, text := range safe.Wrap(safe.Line(value), max(s.w-labelWidth-2, 1)) {
 		l := newLine(s.w).add(s.k.dim, safe.Pad(" "+label, labelWidth+1))
 		s.out = append(s.out, l.add(k, text).end(s.k.text))
@@ -86,6 +87,7 @@ func (s *sheet) fact(label string, k ink, value string) {
 
 // runs is one line of painted runs beside a label.
 func (s *sheet) runs(label string, runs ...run) {
+	label = safe.Column(label)
 	s.out = append(s.out, newLine(s.w).add(s.k.dim, safe.Pad(" "+label, labelWidth+1)).addAll(runs).end(s.k.text))
 }
 
@@ -249,7 +251,7 @@ func (p *inspector) runs(s *sheet, d *core.SessionDetail, now time.Time) {
 		if r.State == core.RunEnded {
 			word, k = outcome(s.k, r.Outcome)
 		}
-		s.runs(string(r.Kind), run{k, safe.Line(word)}, run{s.k.muted, prefixed(" · ", r.Label) + " · " + ago(now, max(r.QueuedAt, r.StartedAt, r.EndedAt))})
+		s.runs(string(r.Kind), run{k, safe.Line(word)}, run{s.k.muted, safe.Line(prefixed(" · ", r.Label)) + " · " + ago(now, max(r.QueuedAt, r.StartedAt, r.EndedAt))})
 		for _, text := range []string{r.Error, r.Result} {
 			if text != "" {
 				s.runs("", run{s.k.dim, glance(text)})

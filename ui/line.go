@@ -24,11 +24,13 @@ func newLine(w int) *line {
 	return l
 }
 
-// add writes text as far as there is room. A text that does not fit ends in a sign that it was cut.
+// add writes text as far as there is room. A text that does not fit ends in a sign that it was cut. Every text on the screen comes
+// through here, so this is where none gets by the sanitiser; what has to be measured before was sanitised before, which costs a look.
 func (l *line) add(k ink, text string) *line {
 	if l.left == 0 || text == "" {
 		return l
 	}
+	text = safe.Line(text)
 	w := safe.Width(text)
 	if w > l.left {
 		text = safe.Fit(text, l.left)

@@ -70,7 +70,7 @@ func (m *Model) onHeads(msg headsMsg) tea.Cmd {
 		return m.fail(msg.err)
 	}
 	m.fleet.addPage(msg.page)
-	m.insp.dirty = true
+	m.insp.dirty, m.tree.dirty = true, true
 	if msg.page.Next != "" {
 		return tea.Batch(m.rebuild(), m.headsCmd(msg.load, msg.page.Next))
 	}
@@ -170,10 +170,11 @@ func (m *Model) onBuilt(msg builtMsg) tea.Cmd {
 		return m.fail(msg.err)
 	}
 	m.tree.setForest(msg.forest)
-	if m.fleet.loaded > 0 && len(m.tree.rows) > 0 {
+	if m.fleet.loaded > 0 && m.tree.selected() != "" {
 		m.tree.held = true
 	}
 	m.barsDirty = true
+	m.trans.dirty = m.trans.dirty || m.trans.key == "" // it tells of what is above
 	var again, found tea.Cmd
 	if m.link.buildAgain {
 		m.link.buildAgain = false
@@ -181,7 +182,7 @@ func (m *Model) onBuilt(msg builtMsg) tea.Cmd {
 	}
 	if m.filter.matches != nil {
 		m.filter.number++
-		found = m.searchCmd(m.filter.number, m.filter.query, candidates(m.fleet.heads, nil))
+		found = m.searchCmd(m.filter.number, m.filter.query, candidates(m.tree.forest, m.fleet.heads, nil))
 	}
 	return tea.Batch(again, found)
 }

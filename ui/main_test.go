@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 	if err := os.Chdir(".."); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	// teatest waits for an interrupt for as long as the process lives
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/charmbracelet/x/exp/teatest.NewTestModel.func2"))
 }
 
 // noon is the time all tests are run at.

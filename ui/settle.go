@@ -284,7 +284,7 @@ func (m *Model) generationNote() []run {
 	if i >= len(list) {
 		return nil
 	}
-	note := string(list[i].State) + " " + strconv.Itoa(i+1) + " of " + strconv.Itoa(len(list))
+	note := safe.Line(string(list[i].State)) + " " + strconv.Itoa(i+1) + " of " + strconv.Itoa(len(list))
 	if at := list[i].EndedAt; at > 0 {
 		note += " · " + ago(m.env.Now(), at)
 	}

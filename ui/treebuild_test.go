@@ -105,8 +105,12 @@ main
   cron:x
 `},
 		{name: "main first, then live, then recent, then by key", heads: []core.Head{
-			{Key: "agent:main:old", UpdatedAt: 1}, {Key: "agent:main:new", UpdatedAt: 9}, {Key: "agent:main:b", UpdatedAt: 5}, {Key: "agent:main:a", UpdatedAt: 5},
-			{Key: "agent:main:run", UpdatedAt: 2, Run: core.RunRunning}, {Key: "agent:main:main", Kind: core.KindMain},
+			{Key: "agent:main:old", UpdatedAt: 1},
+			{Key: "agent:main:new", UpdatedAt: 9},
+			{Key: "agent:main:b", UpdatedAt: 5},
+			{Key: "agent:main:a", UpdatedAt: 5},
+			{Key: "agent:main:run", UpdatedAt: 2, Run: core.RunRunning},
+			{Key: "agent:main:main", Kind: core.KindMain},
 		}, want: `
 main
   agent:main:main
@@ -116,11 +120,13 @@ main
   agent:main:b
   agent:main:old
 `},
-		{name: "configured agents show without sessions, the default one first",
+		{
+			name:   "configured agents show without sessions, the default one first",
 			agents: []core.AgentInfo{{ID: "alpha", Configured: true}, {ID: "main", Configured: true}, {ID: "seen"}}, want: `
 main
 alpha
-`},
+`,
+		},
 		{name: "keys that differ in case are two sessions", heads: []core.Head{{Key: "agent:main:Digest"}, {Key: "agent:main:digest"}}, want: `
 main
   agent:main:Digest
