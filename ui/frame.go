@@ -110,3 +110,33 @@ func cover(lines, over []string, x, y, w, total int) {
 func padded(s string, w int) string {
 	return s + strings.Repeat(" ", max(w-ansi.StringWidth(s), 0))
 }
+
+// compose puts the frame together from lines that are ready.
+func (m *Model) compose() string {
+	if m.w <= 0 || m.h <= 0 {
+		return ""
+	}
+	if m.lay.screen == screenTooSmall {
+		return tooSmall(m.w, m.h)
+	}
+	lines := make([]string, 0, m.h)
+	lines = append(lines, m.head)
+	switch m.lay.screen {
+	case screenNarrow:
+		lines = append(lines, m.boxes[m.focus]...)
+	case screenMedium:
+		right := m.boxes[paneTranscript]
+		if m.lay.over {
+			right = m.boxes[paneInspector]
+		}
+		lines = beside(lines, m.boxes[paneTree], right)
+	default:
+		lines = beside(lines, m.boxes[paneTree], m.boxes[paneTranscript], m.boxes[paneInspector])
+	}
+	lines = append(lines, m.foot)
+	if m.help.open {
+		over, w, h := m.helpBox()
+		cover(lines, over, (m.w-w)/2, (m.h-h)/2, w, m.w)
+	}
+	return strings.Join(lines, "\n")
+}

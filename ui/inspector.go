@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -205,18 +203,6 @@ func (p *inspector) lineage(s *sheet, h *core.Head, d *core.SessionDetail, fleet
 		}
 		s.runs(label, run{s.k.text, safe.CutMiddle(safe.Line(name), max(s.w-labelWidth-2, 1))})
 	}
-}
-
-// inOrder sorts generations as o walks them: the current one, then the newest of the older.
-func inOrder(list []core.Generation) []core.Generation {
-	sorted := slices.Clone(list)
-	slices.SortStableFunc(sorted, func(a, b core.Generation) int {
-		if x, y := a.State == core.GenerationCurrent, b.State == core.GenerationCurrent; x != y {
-			return trueFirst(x)
-		}
-		return cmp.Or(cmp.Compare(max(b.EndedAt, b.CreatedAt), max(a.EndedAt, a.CreatedAt)), strings.Compare(a.ID, b.ID))
-	})
-	return sorted
 }
 
 func (p *inspector) transcripts(s *sheet, d *core.SessionDetail, now time.Time) {

@@ -15,7 +15,6 @@ type tree struct {
 	held   bool // the cursor stays where it is: before, it goes to the first session that comes
 
 	dirty bool
-	lines []string
 }
 
 func newTree() tree { return tree{forest: build(buildInput{}), folded: map[string]bool{}, dirty: true} }
@@ -209,13 +208,4 @@ func (t *tree) visible(key string) bool {
 		return false
 	}
 	return t.at[i] >= t.top && t.at[i] < t.top+t.height
-}
-
-// parentOf is the node a session stands under.
-func (t *tree) parentOf(key string) *node {
-	i, ok := t.forest.find(key)
-	if !ok || t.forest.nodes[i].parent < 0 {
-		return nil
-	}
-	return &t.forest.nodes[t.forest.nodes[i].parent]
 }
