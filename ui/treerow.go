@@ -113,11 +113,11 @@ func (v treeView) session(l *line, sh *shades, n *node, h *core.Head, r row) {
 	facts := v.facts(sh, n, h, st)
 	l.addAll(v.name(sh, n, h, l.left-widthOf(right)-widthOf(facts)))
 	room := l.left - widthOf(right) - widthOf(facts)
-	tag := ""
-	if t := kindTag(h); len(facts) == 0 && safe.Width(t)+2 <= room {
-		tag = t
+	tag, whole := "", true
+	if len(facts) == 0 {
+		tag, whole = kindTag(h, room-2)
 	}
-	if tail := tailOf(h, room-safe.Width(tag)-4); tail != "" {
+	if tail := tailOf(h, room-safe.Width(tag)-4); whole && tail != "" {
 		l.add(sh.dim, "  "+tail)
 	}
 	l.space(sh.text, l.left-widthOf(right)-widthOf(facts)-safe.Width(tag))
@@ -236,17 +236,25 @@ func shortKey(k string) string {
 	return k
 }
 
-// kindTag says what sort of session it is and on which channel, where the name alone might not.
-func kindTag(h *core.Head) string {
-	var words []string
+// kindTag says what sort of session it is and on which channel, where the name alone might not: in full, or in one word, or not at all
+// where there is no room. whole reports that nothing was left out.
+func kindTag(h *core.Head, room int) (tag string, whole bool) {
+	full, short := "", ""
 	switch {
 	case h.Kind != core.KindOther && h.Kind != core.KindMain:
-		words = append(words, string(h.Kind))
+		full, short = string(h.Kind), string(h.Kind)
 	case h.Parent != "" || key.IsSubagent(h.Key):
-		words = append(words, "sub-agent")
+		full, short = "sub-agent", "sub"
 	}
-	if h.Channel != "" && h.Channel != "unknown" && h.Channel != "internal" {
-		words = append(words, safe.Column(h.Channel))
+	if h.Channel != "" && h.Channel != "unknown" && h.Channel != "internal" && full != "sub-agent" {
+		short = safe.Column(h.Channel)
+		full = strings.TrimSpace(full + " " + short)
 	}
-	return strings.Join(words, " ")
+	switch {
+	case safe.Width(full) <= room:
+		return full, true
+	case safe.Width(short) <= room:
+		return short, false
+	}
+	return "", false
 }
