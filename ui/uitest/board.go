@@ -41,7 +41,8 @@ func New(path string) *Board {
 	}
 }
 
-// Put adds or replaces a session, its current generation named like the key unless d names one, and tells the watchers.
+// Put adds or replaces a session, its and tells the watchers. What d leaves out is plain: the
+// current generation is named like the key, sending is allowed.
 func (b *Board) Put(h core.Head, d core.SessionDetail) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -49,6 +50,9 @@ func (b *Board) Put(h core.Head, d core.SessionDetail) {
 		d.Session.SessionID = h.Key
 	}
 	d.Session.Key = h.Key
+	if d.Send == (core.Verdict{}) {
+		d.Send = core.Verdict{Allowed: true, Rule: "default"}
+	}
 	if len(d.Generations) == 0 {
 		d.Generations = []core.Generation{{ID: d.Session.SessionID, SessionID: d.Session.SessionID, Key: h.Key, State: core.GenerationCurrent}}
 	}
