@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordboard/core"
+	"cordboard/ui/safe"
 )
 
 type listFlags struct {
@@ -152,11 +153,12 @@ func (a *app) listTable(ctx context.Context, b core.Board, f listFlags) error {
 	}
 	t := table{columns: []column{
 		{title: "SESSION", grow: true, tail: true},
-		{title: "KIND"},
-		{title: "CHANNEL"},
-		{title: "STATE"},
-		{title: "POLICY"},
-		{title: "TOKENS", right: true},
+		{title: "NAME", spare: 6},
+		{title: "KIND", spare: 4},
+		{title: "CHANNEL", spare: 5},
+		{title: "STATE", spare: 1},
+		{title: "POLICY", spare: 2},
+		{title: "TOKENS", right: true, spare: 3},
 		{title: "AGE", right: true},
 	}}
 	total := 0
@@ -167,7 +169,7 @@ func (a *app) listTable(ctx context.Context, b core.Board, f listFlags) error {
 		}
 		for _, row := range page.Rows {
 			if total++; f.all || total <= f.limit {
-				t.add(name(row.Head), string(row.Kind), row.Channel, state(row.Head), policyOf(row.Head), tokens(row.Head), age(now, row.UpdatedAt))
+				t.add(row.Key, name(row.Head), string(row.Kind), row.Channel, state(row.Head), policyOf(row.Head), tokens(row.Head), age(now, row.UpdatedAt))
 			}
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
@@ -209,11 +211,13 @@ func (f listFlags) narrowed() string {
 	return " within " + strings.Join(by, ", ")
 }
 
+const nameCells = 28
+
 func name(h core.Head) string {
-	if h.Title != "" && h.Title != h.Key {
-		return h.Title + "  " + h.Key
+	if h.Title == h.Key {
+		return ""
 	}
-	return h.Key
+	return safe.Cut(safe.Column(h.Title), nameCells)
 }
 
 func state(h core.Head) string {
@@ -239,13 +243,13 @@ func policyOf(h core.Head) string {
 	case h.Flags.Has(core.FlagSendAllow):
 		return "allow"
 	}
-	return "–"
+	return nothing
 }
 
 func tokens(h core.Head) string {
 	switch {
 	case !h.Flags.Has(core.FlagTokensKnown):
-		return "–"
+		return nothing
 	case h.Flags.Has(core.FlagTokensStale):
 		return "~" + compact(h.Tokens)
 	}

@@ -95,11 +95,12 @@ func newRoot(a *app) *cobra.Command {
 		Use:           "cordboard",
 		Short:         "See and steer the sessions of a fleet of AI agents",
 		Long:          "cordboard opens the console on its store: every agent, every session, every transcript.\nThe verbs below do the same work from the shell; each prints a table, or JSON with --json.",
-		Args:          usageArgs(cobra.NoArgs),
+		Args:          knownVerb,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          a.console,
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -124,6 +125,18 @@ func newRoot(a *app) *cobra.Command {
 	root.SetHelpCommandGroupID("care")
 	root.SetCompletionCommandGroupID("care")
 	return root
+}
+
+// knownVerb refuses a word that is no verb, with those it may have meant.
+func knownVerb(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "see cordboard --help"
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return &usageError{fmt.Errorf("there is no verb %q: %s", args[0], hint)}
 }
 
 // usageArgs makes a wrong number of arguments a usage error that shows the right form.
