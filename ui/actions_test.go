@@ -82,7 +82,7 @@ func TestEscClosesOneLayer(t *testing.T) {
 
 // R174: ctrl+c says what it does, from wherever it is pressed.
 func TestCtrlC(t *testing.T) {
-	for _, open := range [][]string{{}, {"?"}, {"enter"}, {"i"}} {
+	for _, open := range [][]string{{}, {"?"}, {"enter"}, {"i"}, {"/", "x"}} {
 		c := newConsole(t, uitest.New("/data"), 80, 24)
 		c.press(open...)
 		c.press("ctrl+c")

@@ -43,11 +43,7 @@ func crowd(b tester) *uitest.Board {
 
 func crowded(b *testing.B) *console {
 	c := newConsole(b, crowd(b), 160, 50)
-	c.m.k = newInks(styles(b, themes.Dark, termenv.TrueColor))
-	c.m.trans.items.maker.k = c.m.k
-	c.m.trans.items.clear()
-	c.m.tree.dirty, c.m.trans.dirty, c.m.insp.dirty, c.m.barsDirty = true, true, true, true
-	c.send(nil)
+	c.dress(themes.Dark, termenv.TrueColor)
 	require.Equal(b, 10_001, c.m.shownSessions())
 	require.Len(b, c.m.trans.lines, 46)
 	return c

@@ -117,8 +117,10 @@ func (m *Model) editFilter() tea.Cmd {
 // typeFilter handles a key while the filter line is open.
 func (m *Model) typeFilter(msg tea.KeyMsg) tea.Cmd {
 	switch msg.String() {
-	case "esc", "ctrl+c":
+	case "esc":
 		return m.clearFilter()
+	case "ctrl+c":
+		return m.interrupt()
 	case "enter", "tab":
 		m.closeFilter()
 		return nil

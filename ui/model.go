@@ -21,7 +21,8 @@ import (
 	"cordboard/themes"
 )
 
-// Env is everything the console gets from outside: it asks neither the process nor the terminal for anything.
+// Env is everything the console gets from outside: it asks neither the process nor the terminal for anything. Title, Width and Height
+// may be left out.
 type Env struct {
 	Board core.Board
 	Theme *themes.Styles

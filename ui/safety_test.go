@@ -107,8 +107,7 @@ func TestEveryFrameIsSound(t *testing.T) {
 	for _, profile := range []termenv.Profile{termenv.Ascii, termenv.TrueColor} {
 		rapid.Check(t, func(t *rapid.T) {
 			c := newConsole(t, board, 0, 0)
-			c.m.k = newInks(styles(t, themes.Dark, profile))
-			c.m.trans.items.maker.k = c.m.k
+			c.dress(themes.Dark, profile)
 			sound(t, c.view(), 0, 0)
 			for range rapid.IntRange(1, 8).Draw(t, "sizes") {
 				w, h := rapid.IntRange(0, 200).Draw(t, "w"), rapid.IntRange(0, 60).Draw(t, "h")

@@ -182,7 +182,7 @@ func (t *transcript) append(page core.MessagePage) {
 		t.unseen += spoken(fresh)
 	}
 	t.hold(fresh)
-	t.below = page.More
+	t.below = page.More && len(page.Messages) > 0
 	if n := t.excess(t.held, t.find(t.top.seq)); n > 0 && len(t.held) > n {
 		t.held = slices.Delete(t.held, 0, n)
 		t.more = true
@@ -197,7 +197,7 @@ func (t *transcript) prepend(page core.MessagePage) {
 	t.held = nil
 	t.hold(page.Messages)
 	t.held = append(t.held, old...)
-	t.more = page.More
+	t.more = page.More && len(page.Messages) > 0
 	far := slices.Clone(t.held)
 	slices.Reverse(far)
 	if n := t.excess(far, len(far)-1-t.find(t.last)); n > 0 {
