@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
 )
 
 // Styles are a palette's styles, ready to draw: compile once per theme and renderer. They hold no width, border or padding: panes
@@ -88,6 +89,9 @@ type Policy struct{ Allow, Deny, Inherit lipgloss.Style }
 // Compile resolves every style of p for r. A palette without a colour for what must stand out (selection, matches, focus) says it
 // with reverse, underline or bold; a renderer of the Ascii profile writes no escape at all, so glyphs must say it there.
 func Compile(p Palette, r *lipgloss.Renderer) *Styles {
+	if r.ColorProfile() == termenv.ANSI256 {
+		p = p.in256()
+	}
 	c := compiler{p.Roles, r}
 	s := &Styles{
 		Name: p.Name, Dark: p.Dark,

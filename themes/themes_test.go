@@ -2,6 +2,7 @@ package themes
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -26,38 +27,83 @@ func TestBuiltinThemes(t *testing.T) {
 }
 
 // TestContrast holds R150 and R151: every ink is readable on every surface it is drawn on, and on every background that a surface
-// left to the terminal may turn out to be (WCAG 2 contrast: 4.5, high contrast 7).
+// left to the terminal may turn out to be (WCAG 2 contrast: 4.5, high contrast 7, or 6 from the few steps of 256 colours).
 func TestContrast(t *testing.T) {
 	for name, least := range map[string]float64{Dark: 4.5, Light: 4.5, HighContrast: 7} {
 		p, err := Load(name)
 		require.NoError(t, err)
-		require.NotEmpty(t, p.Assumes)
-		surfaces := map[string][]Color{}
-		eachRole(p.Roles, func(role string, c Color) {
-			if strings.HasPrefix(role, "bg") {
-				surfaces[role] = []Color{c}
-				if c == "" {
-					surfaces[role] = p.Assumes
-				}
-			}
+		readable(t, p, least)
+		few := p.in256()
+		eachRole(few.Roles, func(role string, c Color) {
+			reflect.ValueOf(&few.Roles).Elem().FieldByIndex(roleIndex(role)).SetString(string(hexOf(c)))
 		})
-		require.Len(t, surfaces, 4)
-		eachRole(p.Roles, func(role string, ink Color) {
-			if strings.HasPrefix(role, "bg") || strings.HasPrefix(role, "match") || role == "border" {
-				return
-			}
-			for surface, colors := range surfaces {
-				for _, bg := range colors {
-					assert.GreaterOrEqual(t, contrast(t, ink, bg), least, "%s: %s %s on %s %s", name, role, ink, surface, bg)
-				}
-			}
-		})
-		assert.GreaterOrEqual(t, contrast(t, p.Roles.MatchFg, p.Roles.Match), least, name)
-		assert.GreaterOrEqual(t, contrast(t, p.Roles.MatchCurrentFg, p.Roles.MatchCurrent), least, name)
+		few.Name += " in 256 colours"
+		readable(t, few, min(least, 6))
 	}
 	black, white := Color("#000000"), Color("#ffffff")
 	assert.InDelta(t, 21, contrast(t, black, white), 0.01, "the measure itself")
 	assert.InDelta(t, 4.48, contrast(t, "#777777", white), 0.01, "the measure itself")
+}
+
+// roleIndex finds the field of a role.
+func roleIndex(role string) []int {
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Roles]()) {
+		if f.Tag.Get("json") == role {
+			return f.Index
+		}
+	}
+	panic(role)
+}
+
+// hexOf writes one of the fixed colours of a 256-colour terminal as #rrggbb.
+func hexOf(c Color) Color {
+	index, ok := strings.CutPrefix(string(c), "ansi:")
+	if !ok {
+		return c
+	}
+	n, err := strconv.Atoi(index)
+	if err != nil {
+		panic(err)
+	}
+	return Color(fmt.Sprintf("#%06x", fixed(n)))
+}
+
+func readable(t *testing.T, p Palette, least float64) {
+	t.Helper()
+	name := p.Name
+	require.NotEmpty(t, p.Assumes)
+	surfaces := map[string][]Color{}
+	eachRole(p.Roles, func(role string, c Color) {
+		if strings.HasPrefix(role, "bg") {
+			surfaces[role] = []Color{c}
+			if c == "" {
+				surfaces[role] = p.Assumes
+			}
+		}
+	})
+	require.Len(t, surfaces, 4)
+	eachRole(p.Roles, func(role string, ink Color) {
+		if strings.HasPrefix(role, "bg") || strings.HasPrefix(role, "match") || role == "border" {
+			return
+		}
+		for surface, colors := range surfaces {
+			for _, bg := range colors {
+				assert.GreaterOrEqual(t, contrast(t, ink, bg), least, "%s: %s %s on %s %s", name, role, ink, surface, bg)
+			}
+		}
+	})
+	assert.GreaterOrEqual(t, contrast(t, p.Roles.MatchFg, p.Roles.Match), least, name)
+	assert.GreaterOrEqual(t, contrast(t, p.Roles.MatchCurrentFg, p.Roles.MatchCurrent), least, name)
+}
+
+// TestIn256: what is fixed stays, greys keep their lightness and no bluish grey turns green.
+func TestIn256(t *testing.T) {
+	for c, want := range map[Color]Color{
+		"": "", "ansi:8": "ansi:8", "#000000": "ansi:16", "#ffffff": "ansi:231", "#ff0000": "ansi:196", "#5f87af": "ansi:67",
+		"#98a1b2": "ansi:247", "#aeb7c7": "ansi:249", "#4a5264": "ansi:239", "#2c3547": "ansi:236",
+	} {
+		assert.Equal(t, want, c.in256(), c)
+	}
 }
 
 // TestSelectionShows: the selected row and the current match differ from the screen, also for the colour-blind, by luminance.
