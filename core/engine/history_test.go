@@ -132,6 +132,11 @@ func TestOrphansAreTheOperators(t *testing.T) {
 	page, err := b.as("").Records(t.Context(), core.RecordQuery{Kind: core.RecordOrphans})
 	require.NoError(t, err)
 	assert.Equal(t, "lost", page.Generations[0].ID)
+	messages, err := b.as("").Messages(t.Context(), core.MessageQuery{Generation: "lost"})
+	require.NoError(t, err)
+	assert.Len(t, messages.Messages, 1)
+	_, err = b.as("agent:main:main").Messages(t.Context(), core.MessageQuery{Generation: "lost"})
+	assert.Equal(t, core.CodeNotFound, core.CodeOf(err))
 }
 
 // A cursor is only good for the transcript it came from: it opens no other.

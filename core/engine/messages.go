@@ -28,6 +28,9 @@ func (b *board) Messages(ctx context.Context, q core.MessageQuery) (core.Message
 		if err != nil {
 			return err
 		}
+		if q.Session == "" {
+			q.Session = q.Generation // a transcript that no session names has only its id
+		}
 		found, err := b.resolve(r, v, q.Session)
 		if err != nil {
 			return err
