@@ -49,8 +49,10 @@ type SeqRange struct {
 }
 
 // Reader is a snapshot. Lookups return ok=false for what is absent; an error means that the store could not be read. Visit functions
-// return false to stop; the records they get (strings and bytes inside included) are valid only until they return: clone to keep.
+// return false to stop; the records they get (strings and bytes inside included) are valid only until they return: clone to keep. Inside
+// a visit function nothing may be written: collect first. A record that cannot be read is left out, and the walk's error tells of it.
 type Reader interface {
+	// Rev is the revision of the snapshot; in an Update function the one that its writes will carry.
 	Rev() Rev
 	Session(key string) (s Session, ok bool, err error)
 	Head(key string) (h Head, ok bool, err error)

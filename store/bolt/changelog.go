@@ -137,20 +137,34 @@ func (t *txn) writeLog() error {
 	return t.put(bLog, be64(uint64(t.rev)), encodeChanges(t.changes.list))
 }
 
-// trimLog removes the oldest revisions once there are a slice more than keep, so that a commit rarely touches the log's old end.
+// trimLog removes the oldest revisions once there are a slice more than keep, so that a commit rarely touches the log's old end. It
+// removes what is there, two slices at most: revisions are numbers in a file and may be any.
 func (t *txn) trimLog(keep, slice uint64) error {
 	oldest, _ := t.first(bLog, nil)
-	newest, _ := t.last(bLog)
-	if oldest == nil || binary.BigEndian.Uint64(newest)-binary.BigEndian.Uint64(oldest) < keep+slice {
+	newest := uint64(t.newest())
+	if oldest == nil || newest-revOf(oldest) < keep+slice {
 		return nil
 	}
-	until := binary.BigEndian.Uint64(newest) - keep
-	for rev := binary.BigEndian.Uint64(oldest); rev <= until; rev++ {
-		if err := t.del(bLog, be64(rev)); err != nil {
-			return err
+	var old [][]byte
+	err := t.walk(bLog, nil, nil, func(k, _ []byte) bool {
+		if revOf(k) > newest-keep || uint64(len(old)) == 2*slice {
+			return false
 		}
+		old = append(old, append([]byte(nil), k...))
+		return true
+	})
+	for i := 0; err == nil && i < len(old); i++ {
+		err = t.del(bLog, old[i])
 	}
-	return nil
+	return err
+}
+
+// revOf reads a key of the log; one of another length, which nothing here writes, is 0.
+func revOf(k []byte) uint64 {
+	if len(k) != 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(k)
 }
 
 // Changes returns the revisions after from, oldest first (engine.md §7).
@@ -169,7 +183,7 @@ func (t *txn) changesAfter(from core.Rev, limit int) ([]core.Revision, error) {
 		return nil, nil
 	}
 	oldest, _ := t.first(bLog, nil)
-	if from > t.rev || oldest == nil || uint64(from)+1 < binary.BigEndian.Uint64(oldest) {
+	if from > t.rev || oldest == nil || uint64(from)+1 < revOf(oldest) {
 		return nil, core.ErrGap
 	}
 	if limit <= 0 {
@@ -178,7 +192,7 @@ func (t *txn) changesAfter(from core.Rev, limit int) ([]core.Revision, error) {
 	var out []core.Revision
 	var bad error
 	err := t.walk(bLog, nil, be64(uint64(from)+1), func(k, v []byte) bool {
-		rev := core.Revision{Rev: core.Rev(binary.BigEndian.Uint64(k))}
+		rev := core.Revision{Rev: core.Rev(revOf(k))}
 		if rev.Changes, bad = decodeChanges(v); bad != nil {
 			bad = damagedRecord("revision", "", bad)
 			return false

@@ -274,7 +274,7 @@ func (x *examination) messages() error {
 func (x *examination) log() error {
 	var last core.Rev
 	return x.walk(bLog, nil, nil, func(k, v []byte) bool {
-		rev := core.Rev(binary.BigEndian.Uint64(k))
+		rev := core.Rev(revOf(k))
 		if last != 0 && rev != last+1 {
 			x.report.found(doExport, "the log goes from revision %d to %d", last, rev)
 		}

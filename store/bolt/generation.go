@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 
@@ -93,16 +94,18 @@ func (t *txn) Generations(key string, visit func(*core.Generation) bool) error {
 	prefix := joined(key, "")
 	var bad error
 	err := t.walk(bGenKey, prefix, prefix, func(k, _ []byte) bool {
-		g, ok, err := t.Generation(string(k[len(prefix):]))
-		if bad = err; err != nil || !ok {
-			return false
+		id := string(k[len(prefix):])
+		g, ok, err := t.Generation(id)
+		if err == nil && !ok {
+			err = damagedRecord("transcript", id, errNoRecord)
+		}
+		if err != nil {
+			bad = cmp.Or(bad, err)
+			return true
 		}
 		return visit(&g)
 	})
-	if bad != nil {
-		return bad
-	}
-	return err
+	return cmp.Or(err, bad)
 }
 
 // AllGenerations walks every transcript by id.
@@ -110,15 +113,13 @@ func (t *txn) AllGenerations(after string, visit func(*core.Generation) bool) er
 	var bad error
 	err := t.walk(bGen, nil, append([]byte(after), 0), func(k, v []byte) bool {
 		g, err := decodeGen(string(k), v)
-		if bad = err; err != nil {
-			return false
+		if err != nil {
+			bad = cmp.Or(bad, err)
+			return true
 		}
 		return visit(&g)
 	})
-	if bad != nil {
-		return bad
-	}
-	return err
+	return cmp.Or(err, bad)
 }
 
 // PutGeneration writes a transcript's facts; its numbers stay the store's.
@@ -249,9 +250,9 @@ func (t *txn) Messages(generation string, r core.SeqRange, visit func(*core.Mess
 	var m core.Message
 	var bad error
 	step := func(k, v []byte) bool {
-		if bad = decodeMessage(k, v, &m); bad != nil {
-			bad = damagedRecord("a message of transcript", generation, bad)
-			return false
+		if err := decodeMessage(k, v, &m); err != nil {
+			bad = cmp.Or(bad, damagedRecord("a message of transcript", generation, err))
+			return true
 		}
 		if outside(m.Seq, r) {
 			return false
@@ -267,10 +268,7 @@ func (t *txn) Messages(generation string, r core.SeqRange, visit func(*core.Mess
 	case r.After < math.MaxUint64:
 		err = t.walk(bMsg, prefix, messageKey(h.number, r.After+1), step)
 	}
-	if bad != nil {
-		return bad
-	}
-	return err
+	return cmp.Or(err, bad)
 }
 
 func outside(seq uint64, r core.SeqRange) bool {

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 // children are the programs that this test binary can be.
-var children = map[string]func(dir string) int{"write": writeUntilKilled, "hold": holdOpen, "full": fillTheDisk}
+var children = map[string]func(dir string) int{"write": writeUntilKilled, "hold": holdOpen, "full": fillTheDisk, "nomap": openWithoutRoom}
 
 // child starts the test binary as one of children.
 func child(t *testing.T, what, dir string) (*exec.Cmd, io.WriteCloser, *bufio.Reader) {

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 
@@ -24,15 +25,13 @@ func records[T any](t *txn, id bucket, what string, prefix, from []byte, visit f
 	var bad error
 	err := t.walk(id, prefix, from, func(k, v []byte) bool {
 		var r T
-		if bad = decode(v, what, string(k), &r); bad != nil {
-			return false
+		if err := decode(v, what, string(k), &r); err != nil {
+			bad = cmp.Or(bad, err)
+			return true
 		}
 		return visit(k, &r)
 	})
-	if bad != nil {
-		return bad
-	}
-	return err
+	return cmp.Or(err, bad)
 }
 
 func (t *txn) putRecord(id bucket, key []byte, r any) error {
@@ -87,18 +86,16 @@ func dueKey(d core.Due) []byte {
 
 // Due walks what is due, soonest first.
 func (t *txn) Due(until int64, visit func(core.Due) bool) error {
-	damaged := false
+	var bad error
 	err := t.walk(bDue, nil, nil, func(k, _ []byte) bool {
 		d, ok := decodeDue(k)
-		if damaged = !ok; damaged || d.At > until {
-			return false
+		if !ok {
+			bad = cmp.Or(bad, damagedRecord("due entry", string(k), errShort))
+			return true
 		}
-		return visit(d)
+		return d.At <= until && visit(d)
 	})
-	if damaged {
-		return damagedRecord("due entry", "", errShort)
-	}
-	return err
+	return cmp.Or(err, bad)
 }
 
 func decodeDue(k []byte) (core.Due, bool) {

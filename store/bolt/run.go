@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 
@@ -174,13 +175,11 @@ func (t *txn) walkRuns(index bucket, prefix []byte, visit func(*core.Run) bool) 
 		if err == nil && !ok {
 			err = damagedRecord("run", string(id), errNoRecord)
 		}
-		if bad = err; bad != nil {
-			return false
+		if err != nil {
+			bad = cmp.Or(bad, err)
+			return true
 		}
 		return visit(&r)
 	})
-	if bad != nil {
-		return bad
-	}
-	return err
+	return cmp.Or(err, bad)
 }

@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -89,24 +90,23 @@ func (t *txn) Head(key string) (h core.Head, ok bool, err error) {
 
 var errNoHead = errors.New("its index entry is missing or damaged")
 
-// Heads walks the head index, newest first.
+// Heads walks the head index, newest first. Here and in every walk a damaged record is left out and told of at the end, so that one bad
+// record does not hide the others.
 func (t *txn) Heads(after core.HeadCursor, visit func(*core.Head) bool) error {
 	var from []byte
 	if after != (core.HeadCursor{}) {
 		from = append(indexKey(after.UpdatedAt, after.Key), 0) // the first place behind that key
 	}
 	var h core.Head
-	damaged := false
+	var bad error
 	err := t.walk(bUpdated, nil, from, func(k, v []byte) bool {
-		if damaged = !decodeHead(k, v, &h); damaged {
-			return false
+		if !decodeHead(k, v, &h) {
+			bad = cmp.Or(bad, damagedRecord("the head at", string(k), errNoHead))
+			return true
 		}
 		return visit(&h)
 	})
-	if damaged {
-		return damagedRecord("a head after session", after.Key, errNoHead)
-	}
-	return err
+	return cmp.Or(err, bad)
 }
 
 // Children walks the keys of a session's children in key order.

@@ -162,10 +162,7 @@ func (t *txn) last(id bucket) (k, v []byte) {
 // newest is the revision of the last commit that this transaction sees.
 func (t *txn) newest() core.Rev {
 	k, _ := t.last(bLog)
-	if len(k) != 8 {
-		return 0
-	}
-	return core.Rev(binary.BigEndian.Uint64(k))
+	return core.Rev(revOf(k))
 }
 
 func (t *txn) metaNumber(name []byte) uint64 {
