@@ -75,8 +75,10 @@ func syntheticKey(i int) string {
 func putSynthetic(tx core.Tx, i int, list []core.Message) error {
 	key := syntheticKey(i)
 	tokens := int64(i)
-	row := core.Session{Key: key, SessionID: "t-" + key, UpdatedAt: int64(1_700_000_000_000 + i*7919%1_000_003), TotalTokens: &tokens,
-		DisplayName: fmt.Sprintf("Channel number %d", i), LastChannel: "discord", Model: "some-model", SpawnedBy: "agent:main:main"}
+	row := core.Session{
+		Key: key, SessionID: "t-" + key, UpdatedAt: int64(1_700_000_000_000 + i*7919%1_000_003), TotalTokens: &tokens,
+		DisplayName: fmt.Sprintf("Channel number %d", i), LastChannel: "discord", Model: "some-model", SpawnedBy: "agent:main:main",
+	}
 	if err := tx.PutSession(row); err != nil || len(list) == 0 {
 		return err
 	}

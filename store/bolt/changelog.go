@@ -37,8 +37,10 @@ func (c *changeSet) note(change core.Change) {
 	*old = change
 }
 
-var changeKinds = [...]core.ChangeKind{core.ChangeSession, core.ChangeMessages, core.ChangeGeneration, core.ChangeRun,
-	core.ChangeExchange, core.ChangeDelivery}
+var changeKinds = [...]core.ChangeKind{
+	core.ChangeSession, core.ChangeMessages, core.ChangeGeneration, core.ChangeRun,
+	core.ChangeExchange, core.ChangeDelivery,
+}
 
 const changeDeleted = 0x80 // set in a change's kind byte
 

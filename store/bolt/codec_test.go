@@ -74,8 +74,10 @@ func TestRangesUnite(t *testing.T) {
 	c.note(core.Change{Kind: core.ChangeGeneration, ID: "g"})
 	c.note(core.Change{Kind: core.ChangeMessages, ID: "g", FirstSeq: 7, LastSeq: 9})
 	c.note(core.Change{Kind: core.ChangeGeneration, ID: "g", Deleted: true})
-	require.Equal(t, []core.Change{{Kind: core.ChangeMessages, ID: "g", FirstSeq: 5, LastSeq: 9},
-		{Kind: core.ChangeGeneration, ID: "g", Deleted: true}}, c.list)
+	require.Equal(t, []core.Change{
+		{Kind: core.ChangeMessages, ID: "g", FirstSeq: 5, LastSeq: 9},
+		{Kind: core.ChangeGeneration, ID: "g", Deleted: true},
+	}, c.list)
 	got, err := decodeChanges(encodeChanges(c.list))
 	require.NoError(t, err)
 	require.Equal(t, c.list, got)

@@ -38,8 +38,10 @@ func TestSmoke(t *testing.T) {
 		h, ok, err := r.Head("agent:main:main")
 		require.NoError(t, err)
 		require.True(t, ok)
-		require.Equal(t, core.Head{Key: "agent:main:main", UpdatedAt: 5, Kind: core.KindOther, Flags: core.FlagLabelled, Title: "hello",
-			Channel: "unknown", LastSeq: 1, Rev: 1}, h)
+		require.Equal(t, core.Head{
+			Key: "agent:main:main", UpdatedAt: 5, Kind: core.KindOther, Flags: core.FlagLabelled, Title: "hello",
+			Channel: "unknown", LastSeq: 1, Rev: 1,
+		}, h)
 		return nil
 	}))
 	info, err := s.Info(ctx)

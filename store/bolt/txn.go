@@ -91,38 +91,27 @@ func (t *txn) nextNumber(id bucket) (uint64, error) {
 
 // walk visits the pairs whose key begins with prefix, from the first key ≥ from, until fn returns false.
 func (t *txn) walk(id bucket, prefix, from []byte, fn func(k, v []byte) bool) error {
-	t.walking++
-	defer func() { t.walking-- }()
-	t.inStore = true
-	c := t.bucket(id).Cursor()
-	k, v := c.Seek(from)
-	t.inStore = false
-	for n := 1; k != nil && bytes.HasPrefix(k, prefix); n++ {
-		if !fn(k, v) {
-			return nil
-		}
-		if n%cancelEvery == 0 && t.ctx.Err() != nil {
-			return t.ctx.Err()
-		}
-		t.inStore = true
-		k, v = c.Next()
-		t.inStore = false
-	}
-	return nil
+	start := func(c *bbolt.Cursor) ([]byte, []byte) { return c.Seek(from) }
+	return t.each(id, prefix, start, (*bbolt.Cursor).Next, fn)
 }
 
 // walkBack visits the pairs whose key begins with prefix backwards, from the last key < before.
 func (t *txn) walkBack(id bucket, prefix, before []byte, fn func(k, v []byte) bool) error {
+	start := func(c *bbolt.Cursor) ([]byte, []byte) {
+		if k, _ := c.Seek(before); k == nil {
+			return c.Last()
+		}
+		return c.Prev()
+	}
+	return t.each(id, prefix, start, (*bbolt.Cursor).Prev, fn)
+}
+
+func (t *txn) each(id bucket, prefix []byte, start, next func(*bbolt.Cursor) ([]byte, []byte), fn func(k, v []byte) bool) error {
 	t.walking++
 	defer func() { t.walking-- }()
 	t.inStore = true
 	c := t.bucket(id).Cursor()
-	k, v := c.Seek(before)
-	if k == nil {
-		k, v = c.Last()
-	} else {
-		k, v = c.Prev()
-	}
+	k, v := start(c)
 	t.inStore = false
 	for n := 1; k != nil && bytes.HasPrefix(k, prefix); n++ {
 		if !fn(k, v) {
@@ -132,7 +121,7 @@ func (t *txn) walkBack(id bucket, prefix, before []byte, fn func(k, v []byte) bo
 			return t.ctx.Err()
 		}
 		t.inStore = true
-		k, v = c.Prev()
+		k, v = next(c)
 		t.inStore = false
 	}
 	return nil

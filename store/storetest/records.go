@@ -10,10 +10,14 @@ import (
 
 var recordCases = []testCase{
 	{"exchanges and deliveries", func(h *harness) {
-		x := core.Exchange{ID: "x1", RequesterKey: "a", TargetKey: "b", ChainID: "c", Request: "q", FirstReply: "f", LatestReply: "l", Turn: 2,
-			Speaker: "s", State: "looping", Reason: "r", CreatedAt: 1, UpdatedAt: 2}
-		d := core.Delivery{ID: "d1", SessionKey: "a", RunID: "r", Route: core.DeliveryContext{Channel: "c"}, Text: "<t>", State: "pending",
-			Rule: "rules[1]", Attempts: 1, LastError: "e", NextAttemptAt: 5, CreatedAt: 4}
+		x := core.Exchange{
+			ID: "x1", RequesterKey: "a", TargetKey: "b", ChainID: "c", Request: "q", FirstReply: "f", LatestReply: "l", Turn: 2,
+			Speaker: "s", State: "looping", Reason: "r", CreatedAt: 1, UpdatedAt: 2,
+		}
+		d := core.Delivery{
+			ID: "d1", SessionKey: "a", RunID: "r", Route: core.DeliveryContext{Channel: "c"}, Text: "<t>", State: "pending",
+			Rule: "rules[1]", Attempts: 1, LastError: "e", NextAttemptAt: 5, CreatedAt: 4,
+		}
 		h.update(func(tx core.Tx) error {
 			if err := tx.PutExchange(core.Exchange{ID: "x0"}); err != nil {
 				return err
@@ -43,8 +47,14 @@ var recordCases = []testCase{
 		h.refuse(core.CodeInvalidParams, func(tx core.Tx) error { return tx.PutDelivery(core.Delivery{}) })
 	}},
 	{"due entries are soonest first, up to and including a time", func(h *harness) {
-		all := []core.Due{{At: math.MinInt64, Kind: "k", ID: "0"}, {At: -1, Kind: "k", ID: "1"}, {At: 5, Kind: "a", ID: "z"},
-			{At: 5, Kind: "b", ID: "a"}, {At: 6, Kind: "a", ID: "b"}, {At: math.MaxInt64, Kind: "k", ID: "9"}}
+		all := []core.Due{
+			{At: math.MinInt64, Kind: "k", ID: "0"},
+			{At: -1, Kind: "k", ID: "1"},
+			{At: 5, Kind: "a", ID: "z"},
+			{At: 5, Kind: "b", ID: "a"},
+			{At: 6, Kind: "a", ID: "b"},
+			{At: math.MaxInt64, Kind: "k", ID: "9"},
+		}
 		h.update(func(tx core.Tx) error {
 			for i := range all {
 				if err := tx.PutDue(all[(i*5+2)%len(all)]); err != nil {
@@ -94,8 +104,10 @@ var recordCases = []testCase{
 		for i := range 3 {
 			h.update(func(tx core.Tx) error {
 				for j := range 2 {
-					e := core.AuditEntry{Rev: 77, At: int64(i), Who: "op", Verb: "patch", Target: fmt.Sprintf("%d%d", i, j), Before: json.RawMessage(`{"a":"<"}`),
-						After: json.RawMessage(`null`), Result: "ok"}
+					e := core.AuditEntry{
+						Rev: 77, At: int64(i), Who: "op", Verb: "patch", Target: fmt.Sprintf("%d%d", i, j), Before: json.RawMessage(`{"a":"<"}`),
+						After: json.RawMessage(`null`), Result: "ok",
+					}
 					if err := tx.AddAudit(e); err != nil {
 						return err
 					}

@@ -25,8 +25,12 @@ func Run(t *testing.T, s Subject) {
 		name  string
 		cases []testCase
 	}{
-		{"transactions", transactionCases}, {"sessions", sessionCases}, {"transcripts", transcriptCases}, {"runs", runCases},
-		{"records", recordCases}, {"changes", changeCases},
+		{"transactions", transactionCases},
+		{"sessions", sessionCases},
+		{"transcripts", transcriptCases},
+		{"runs", runCases},
+		{"records", recordCases},
+		{"changes", changeCases},
 	} {
 		for _, c := range group.cases {
 			t.Run(group.name+"/"+c.name, func(t *testing.T) {

@@ -11,8 +11,10 @@ import (
 
 var transcriptCases = []testCase{
 	{"a transcript's facts come back; its numbers are the store's", func(h *harness) {
-		g := core.Generation{ID: "g", SessionID: "s", Key: "a", Agent: "main", State: core.GenerationReset, CreatedAt: 1, EndedAt: 2, File: "f",
-			Messages: 99, ToolResults: 98, FirstSeq: 97, LastSeq: 96, Bytes: 95}
+		g := core.Generation{
+			ID: "g", SessionID: "s", Key: "a", Agent: "main", State: core.GenerationReset, CreatedAt: 1, EndedAt: 2, File: "f",
+			Messages: 99, ToolResults: 98, FirstSeq: 97, LastSeq: 96, Bytes: 95,
+		}
 		h.update(func(tx core.Tx) error { return tx.PutGeneration(g) })
 		g.Messages, g.ToolResults, g.FirstSeq, g.LastSeq, g.Bytes = 0, 0, 0, 0, 0
 		h.Equal(g, h.dump().Generations["g"])
@@ -25,8 +27,10 @@ var transcriptCases = []testCase{
 		h.Equal(g, h.dump().Generations["g"], "events take a seq and count for nothing")
 		g.State = core.GenerationDeleted
 		h.update(func(tx core.Tx) error {
-			return tx.PutGeneration(core.Generation{ID: "g", SessionID: "s", Key: "a", Agent: "main",
-				State: core.GenerationDeleted, CreatedAt: 1, EndedAt: 2, File: "f"})
+			return tx.PutGeneration(core.Generation{
+				ID: "g", SessionID: "s", Key: "a", Agent: "main",
+				State: core.GenerationDeleted, CreatedAt: 1, EndedAt: 2, File: "f",
+			})
 		})
 		h.Equal(g, h.dump().Generations["g"])
 	}},
