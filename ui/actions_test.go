@@ -19,8 +19,12 @@ func TestActions(t *testing.T) {
 	}
 	seen := map[place]string{}
 	help := strings.Join(newConsole(t, uitest.New("/data"), 160, 45).m.helpLines(300), "\n")
+	ids := map[string]bool{}
 	for _, a := range actions() {
 		require.NotNil(t, a.run, a.text)
+		require.Regexp(t, `^[a-z]+\.[a-zA-Z]+$`, a.id)
+		require.False(t, ids[a.id], "two actions are called %s", a.id)
+		ids[a.id] = true
 		require.Contains(t, help, a.text)
 		for _, key := range a.keys {
 			require.Empty(t, seen[place{a.scope, key}], "%q is also %q", key, a.text)
@@ -64,7 +68,7 @@ func TestEscClosesOneLayer(t *testing.T) {
 	c.typed("main")
 	c.press("enter", "enter", "i", "?")
 	c.press("esc")
-	require.False(t, c.m.help.open)
+	require.Nil(t, c.m.top())
 	require.Equal(t, paneInspector, c.m.focus)
 	c.press("esc")
 	require.Equal(t, paneTranscript, c.m.focus)

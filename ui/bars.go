@@ -115,7 +115,7 @@ func (m *Model) footer() string {
 	if n := m.notice(); n.text != "" {
 		return l.add(n.ink, n.text).end(k.bar.text)
 	}
-	help := m.keys[anywhere]["?"]
+	help := m.action("help.open")
 	for _, a := range m.hints() {
 		if a != help && hintWidth(a)+hintWidth(help) > l.left {
 			continue
@@ -132,8 +132,11 @@ func (m *Model) hints() []*action {
 	for _, pass := range []scope{here, anywhere} {
 		for i := range m.actions {
 			a := &m.actions[i]
+			if a.scope != pass || a.hint == "" || len(a.keys) == 0 {
+				continue
+			}
 			shadowed := pass == anywhere && m.keys[here][a.keys[0]] != nil
-			if a.scope == pass && a.hint != "" && !shadowed && (a.off == nil || a.off(m) == "") {
+			if !shadowed && (a.off == nil || a.off(m) == "") {
 				list = append(list, a)
 			}
 		}
@@ -145,8 +148,10 @@ func hintWidth(a *action) int { return safe.Width(shortLabel(a)) + 1 + safe.Widt
 
 // shortLabel is the first of an action's keys.
 func shortLabel(a *action) string {
-	label, _, _ := strings.Cut(a.label, " ")
-	return label
+	if len(a.keys) == 0 {
+		return ""
+	}
+	return keyLabel(a.keys[0])
 }
 
 // notice is what has to be said before keys are hinted at.

@@ -134,9 +134,15 @@ func (m *Model) compose() string {
 		lines = beside(lines, m.boxes[paneTree], m.boxes[paneTranscript], m.boxes[paneInspector])
 	}
 	lines = append(lines, m.foot)
-	if m.help.open {
-		over, w, h := m.helpBox()
-		cover(lines, over, (m.w-w)/2, (m.h-h)/2, w, m.w)
+	for _, l := range m.layers {
+		over := l.draw(m)
+		if len(over) > 0 {
+			w := ansi.StringWidth(over[0])
+			cover(lines, over, (m.w-w)/2, (m.h-len(over))/2, w, m.w)
+		}
+	}
+	if over, w := m.toastLines(); len(over) > 0 {
+		cover(lines, over, m.w-w-1, m.h-2-len(over), w, m.w)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -1,42 +1,71 @@
 package ui
 
-import "cordboard/ui/safe"
+import (
+	tea "github.com/charmbracelet/bubbletea"
 
-// help is the overlay with every key, made from the actions, and what the signs mean.
-type help struct {
-	open bool
-	top  int
+	"cordboard/ui/safe"
+)
+
+// help is the layer with every key, made from the actions, and what the signs mean.
+type help struct{ scroller }
+
+// helpWide is the width of the help where there is room, helpKeys that of its column of keys.
+const (
+	helpWide = 88
+	helpKeys = 18
+)
+
+func (m *Model) openHelp() tea.Cmd {
+	m.open(&help{})
+	return nil
 }
 
-// helpSize takes the whole body of a small window and the middle of a large one.
-func (m *Model) helpSize() (w, h int) {
-	const wide = 88
-	if w = m.lay.w; w > wide+8 {
-		w = wide
+func (h *help) press(m *Model, msg tea.KeyMsg) tea.Cmd {
+	if msg.String() == "?" || msg.String() == "q" || msg.String() == "enter" {
+		m.closeTop()
+		return nil
 	}
-	return w, min(m.lay.h-2, 2+len(m.helpLines(w-2)))
+	w, room := m.layerRoom(helpWide)
+	h.scroll(msg.String(), len(m.helpLines(w-2)), room-2)
+	return nil
 }
 
-// helpKeys is the width of the column of keys.
-const helpKeys = 15
+func (h *help) draw(m *Model) []string {
+	w, room := m.layerRoom(helpWide)
+	return h.scroller.draw(m, "Keys", m.helpLines(w-2), w, room)
+}
 
-// helpBox draws the overlay.
-func (m *Model) helpBox() (lines []string, w, h int) {
-	w, h = m.helpSize()
-	all := m.helpLines(w - 2)
-	m.help.top = clamp(m.help.top, 0, max(len(all)-(h-2), 0))
-	k := m.k
-	more := ""
-	if m.help.top+h-2 < len(all) {
-		more = "↓ more"
+// scroller is a layer's lines that are scrolled when they do not fit.
+type scroller struct{ at int }
+
+// scroll moves by a key; n lines are there, h of them fit.
+func (l *scroller) scroll(key string, n, h int) {
+	switch key {
+	case "down", "j":
+		l.at++
+	case "up", "k":
+		l.at--
+	case "pgdown", " ", "ctrl+d":
+		l.at += h - 1
+	case "pgup", "ctrl+u":
+		l.at -= h - 1
+	case "g", "home":
+		l.at = 0
+	case "G", "end":
+		l.at = n
 	}
-	b := box{
-		title: []run{{k.panelTitle, "Keys"}}, foot: []run{{k.panel.muted, more}},
-		note: nil, lines: all[m.help.top:min(m.help.top+h-2, len(all))], focus: true,
+	l.at = clamp(l.at, 0, max(n-h, 0))
+}
+
+// draw is the box with the lines that are in view.
+func (l *scroller) draw(m *Model, title string, lines []string, w, room int) []string {
+	h := min(room, 2+len(lines))
+	at := clamp(l.at, 0, max(len(lines)-(h-2), 0))
+	foot := ""
+	if at+h-2 < len(lines) {
+		foot = "↓ more"
 	}
-	panel := *k
-	panel.borderFocus, panel.text = k.panelBorder, k.panel.text
-	return b.draw(&panel, w, h), w, h
+	return m.panel(title, foot, lines[at:min(at+h-2, len(lines))], w, h)
 }
 
 func (m *Model) helpLines(w int) []string {
@@ -59,7 +88,7 @@ func (m *Model) helpLines(w int) []string {
 					text, ground = a.text+" ("+why+")", k.dim
 				}
 			}
-			label := a.label
+			label := a.label()
 			for _, t := range safe.Wrap(text, max(w-helpKeys-1, 1)) {
 				add(run{k.accent, safe.Pad("  "+label, helpKeys)}, run{ground, t})
 				label = ""

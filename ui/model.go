@@ -31,6 +31,8 @@ type Env struct {
 	Zone  *time.Location // of the times shown
 	// Width and Height are the window's size where it is known before the first tea.WindowSizeMsg, else 0.
 	Width, Height int
+	// State keeps what is remembered until the next run; nil = nothing is.
+	State State
 }
 
 // Model is the console. Close it after the program has ended.
@@ -48,7 +50,8 @@ type Model struct {
 	filter   filter
 	trans    transcript
 	insp     inspector
-	help     help
+	layers   []layer // over the panes, the top one last
+	toasts   toasts
 	focus    pane
 	behind   pane // had the focus before the inspector
 	archived bool // archived sessions are shown

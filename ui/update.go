@@ -38,6 +38,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onResort()
 	case agesMsg:
 		cmd = m.onAges()
+	case effect:
+		cmd = msg.apply(m)
 	}
 	return m, tea.Batch(cmd, m.settle())
 }
@@ -58,16 +60,20 @@ func (m *Model) onAges() tea.Cmd {
 func (m *Model) press(msg tea.KeyMsg) tea.Cmd {
 	m.lastKey = m.env.Now()
 	m.said, m.barsDirty = "", true
-	switch {
-	case m.help.open:
-		return m.pressHelp(msg)
-	case m.filter.editing:
+	if l := m.top(); l != nil {
+		return m.pressLayer(l, msg)
+	}
+	if m.filter.editing {
 		return m.typeFilter(msg)
 	}
-	a := m.keys.find(m.scope(), msg.String())
-	if a == nil {
-		return nil
+	if a := m.keys.find(m.scope(), msg.String()); a != nil {
+		return m.perform(a)
 	}
+	return nil
+}
+
+// perform runs an action, or says why it cannot be done.
+func (m *Model) perform(a *action) tea.Cmd {
 	if a.off != nil {
 		if why := a.off(m); why != "" {
 			m.said = why
@@ -75,32 +81,6 @@ func (m *Model) press(msg tea.KeyMsg) tea.Cmd {
 		}
 	}
 	return a.run(m)
-}
-
-func (m *Model) pressHelp(msg tea.KeyMsg) tea.Cmd {
-	_, h := m.helpSize()
-	switch msg.String() {
-	case "down", "j":
-		m.help.top++
-	case "up", "k":
-		m.help.top--
-	case "pgdown", " ", "ctrl+d":
-		m.help.top += h - 3
-	case "pgup", "ctrl+u":
-		m.help.top -= h - 3
-	case "esc", "?", "q", "enter":
-		m.help.open = false
-	case "ctrl+c":
-		return m.interrupt()
-	}
-	m.dirty = true
-	return nil
-}
-
-func (m *Model) openHelp() tea.Cmd {
-	m.help = help{open: true}
-	m.dirty = true
-	return nil
 }
 
 func (m *Model) quit() tea.Cmd {
