@@ -243,7 +243,7 @@ func TestRestore(t *testing.T) {
 	require.EqualValues(t, 0o600, must(os.Stat(file(target))).Mode().Perm())
 
 	before := sum(t, file(target))
-	require.Error(t, bolt.Restore(t.Context(), file(dir), bolt.Options{Dir: target}), "never over a store")
+	require.Equal(t, core.CodeConflict, core.CodeOf(bolt.Restore(t.Context(), file(dir), bolt.Options{Dir: target})), "never over a store")
 	require.Equal(t, before, sum(t, file(target)))
 	require.Equal(t, []string{bolt.FileName}, names(t, target))
 

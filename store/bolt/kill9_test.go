@@ -144,6 +144,9 @@ func writeTurn(tx core.Tx, key string, turn int) (token string, err error) {
 		if err := tx.PutGeneration(core.Generation{ID: row.SessionID, SessionID: row.SessionID, Key: key}); err != nil {
 			return "", err
 		}
+		if err := rewrite(tx, "scratch of "+key); err != nil {
+			return "", err
+		}
 	}
 	row.UpdatedAt++
 	states := [...]core.RunState{core.RunQueued, core.RunRunning, core.RunEnded}
@@ -157,6 +160,18 @@ func writeTurn(tx core.Tx, key string, turn int) (token string, err error) {
 	}
 	_, last, err := tx.Append(row.SessionID, core.Message{Role: core.RoleUser, Raw: raw}, core.Message{Role: core.RoleAssistant, Raw: raw})
 	return fmt.Sprintf("%s %d %d", row.SessionID, last, row.UpdatedAt), err
+}
+
+// rewrite replaces a transcript that is too long to be removed in one transaction.
+func rewrite(tx core.Tx, id string) error {
+	if err := tx.DeleteGeneration(id); err != nil {
+		return err
+	}
+	if err := tx.PutGeneration(core.Generation{ID: id}); err != nil {
+		return err
+	}
+	_, _, err := tx.Append(id, make([]core.Message, 2500)...)
+	return err
 }
 
 // requireAcknowledged looks every journalled turn up.

@@ -47,13 +47,11 @@ func lockFile(o *Options, write bool) (*os.File, error) {
 	}
 }
 
-// tryLock is one try; errBusy when another process holds the file or a writer waits for it.
+// tryLock is one try; errBusy when another process holds the file.
 func tryLock(path string, write bool) (*os.File, error) {
 	flag, how := os.O_RDONLY, syscall.LOCK_SH
 	if write {
 		flag, how = os.O_RDWR, syscall.LOCK_EX
-	} else if writerWaits(path) {
-		return nil, errBusy
 	}
 	f, err := openRegular(path, flag)
 	if err != nil {

@@ -3,9 +3,11 @@ package bolt_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -263,4 +265,20 @@ func TestReaderNeverWrites(t *testing.T) {
 	require.Equal(t, 9, report.Messages)
 	require.NoError(t, s.Close())
 	require.Equal(t, before, sum(t, file(dir)))
+}
+
+// TestSomeoneElsesLock: a directory that is locked for other reasons (`flock DIR command`) keeps nobody from reading or writing.
+func TestSomeoneElsesLock(t *testing.T) {
+	dir := filled(t, 3, 3)
+	d, err := os.Open(dir)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	require.NoError(t, syscall.Flock(int(d.Fd()), syscall.LOCK_EX))
+	s, err := bolt.Open(bolt.Options{Dir: dir, ReadOnly: true})
+	require.NoError(t, err)
+	require.NoError(t, s.View(t.Context(), nothing))
+	require.NoError(t, s.Close())
+	w, err := bolt.Open(bolt.Options{Dir: dir, Timeout: -1})
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
 }

@@ -34,7 +34,7 @@ type readFile struct {
 func openReader(o Options) (*Store, error) {
 	s := &Store{o: o, closed: make(chan struct{})}
 	s.reads = &readFile{o: &s.o, closed: s.closed}
-	_, err := s.reads.try()
+	_, err := s.reads.try(true)
 	switch {
 	case errors.Is(err, errBusy):
 		return s, nil
@@ -47,13 +47,13 @@ func openReader(o Options) (*Store, error) {
 
 // acquire opens the file unless it is open, waiting for a writer that holds it.
 func (r *readFile) acquire(ctx context.Context, wait time.Duration) (*bbolt.DB, error) {
-	deadline := time.Now().Add(wait)
+	start := time.Now()
 	for {
-		db, err := r.try()
+		db, err := r.try(time.Since(start) < courtesy)
 		if !errors.Is(err, errBusy) {
 			return db, err
 		}
-		if !time.Now().Before(deadline) {
+		if time.Since(start) >= wait {
 			return nil, lockedError(r.o.Path)
 		}
 		select {
@@ -66,8 +66,12 @@ func (r *readFile) acquire(ctx context.Context, wait time.Duration) (*bbolt.DB, 
 	}
 }
 
-// try is one try. An open file is not taken up again while a writer waits for it.
-func (r *readFile) try() (*bbolt.DB, error) {
+// courtesy is how long a read stands back for a waiting writer: longer than any reader lingers, so the writer gets its turn; not for
+// ever, since anyone may lock a directory for reasons of his own.
+const courtesy = 2 * linger
+
+// try is one try. With yield set a file is not taken up while a writer waits for it.
+func (r *readFile) try(yield bool) (*bbolt.DB, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	select {
@@ -75,7 +79,7 @@ func (r *readFile) try() (*bbolt.DB, error) {
 		return nil, ErrClosed
 	default:
 	}
-	if r.db != nil && writerWaits(r.o.Path) {
+	if yield && writerWaits(r.o.Path) {
 		if r.refs == 0 {
 			r.shut()
 		}

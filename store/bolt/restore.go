@@ -18,6 +18,9 @@ func Restore(ctx context.Context, backup string, options Options) error {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Lstat(o.Path); err == nil {
+		return core.Errorf(core.CodeConflict, "there is something at %s already: move it away, a backup is never restored over it", o.Path)
+	}
 	report, err := Doctor(ctx, backup)
 	if err != nil {
 		return err
