@@ -2,6 +2,7 @@ package bolt_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -161,14 +162,42 @@ func BenchmarkCommitAfterPurge(b *testing.B) {
 
 func medianCommit(b *testing.B, s *bolt.Store, session int) time.Duration {
 	b.Helper()
-	var all []time.Duration
-	for i := range int64(300) {
+	all := sortedCommits(b, s, session, func(n int) bool { return n < 300 })
+	return all[len(all)/2]
+}
+
+// sortedCommits times commits as long as more says so.
+func sortedCommits(b *testing.B, s *bolt.Store, session int, more func(n int) bool) (all []time.Duration) {
+	b.Helper()
+	for n := 0; more(n); n++ {
 		start := time.Now()
-		update(b, s, func(tx core.Tx) error { return turn(tx, syntheticKey(session), 1_900_000_000_000+i) })
+		update(b, s, func(tx core.Tx) error { return turn(tx, syntheticKey(session), 1_900_000_000_000+int64(n)) })
 		all = append(all, time.Since(start))
 	}
 	slices.Sort(all)
-	return all[len(all)/2]
+	return all
+}
+
+// BenchmarkCommitDuringBackup: the writer's p99 with and without a backup going on. Target: ≤ 3 times.
+func BenchmarkCommitDuringBackup(b *testing.B) {
+	s, _ := synthetic(b, 10_000, 50)
+	p99 := func(all []time.Duration) time.Duration { return all[len(all)*99/100] }
+	for b.Loop() {
+		without := p99(sortedCommits(b, s, 1, func(n int) bool { return n < 1000 }))
+		done := make(chan error, 1)
+		go func() {
+			f, err := os.Create(filepath.Join(b.TempDir(), "copy"))
+			for i := 0; i < 5 && err == nil; i++ {
+				_, err = s.Backup(context.Background(), f)
+			}
+			done <- errors.Join(err, f.Close())
+		}()
+		with := p99(sortedCommits(b, s, 1, func(n int) bool { return n < 200 || len(done) == 0 }))
+		require.NoError(b, <-done)
+		b.ReportMetric(float64(without.Microseconds()), "without-µs")
+		b.ReportMetric(float64(with.Microseconds()), "with-µs")
+		b.ReportMetric(float64(with)/float64(without), "with/without")
+	}
 }
 
 // BenchmarkHeadsTop200: target ≤ 0.2 ms, flat.

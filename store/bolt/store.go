@@ -131,7 +131,7 @@ func (s *Store) Info(ctx context.Context) (core.StoreInfo, error) {
 // Backup writes a consistent copy while the store is in use and returns its size.
 func (s *Store) Backup(ctx context.Context, w io.Writer) (n int64, err error) {
 	err = s.view(ctx, func(t *txn) error {
-		out := &contextWriter{ctx: ctx, w: w}
+		out := &contextWriter{ctx: ctx, w: w, pause: s.o.after}
 		n, err = t.tx.WriteTo(out)
 		switch {
 		case ctx.Err() != nil:
@@ -144,18 +144,33 @@ func (s *Store) Backup(ctx context.Context, w io.Writer) (n int64, err error) {
 	return n, err
 }
 
-// contextWriter stops a long copy when its context ends.
+// contextWriter stops a long copy when its context ends, and with pause set leaves the disk to the writer now and then: without that a
+// backup makes the slowest commits several times slower.
 type contextWriter struct {
-	ctx context.Context
-	w   io.Writer
-	err error // what w said: bbolt passes on only its text
+	ctx   context.Context
+	w     io.Writer
+	pause func(time.Duration) <-chan time.Time
+	since int   // bytes since the last pause
+	err   error // what w said: bbolt passes on only its text
 }
+
+const (
+	backupStep  = 1 << 20
+	backupPause = 2 * time.Millisecond
+)
 
 func (c *contextWriter) Write(p []byte) (n int, err error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, err
 	}
 	n, c.err = c.w.Write(p)
+	if c.since += n; c.pause != nil && c.since >= backupStep {
+		c.since = 0
+		select {
+		case <-c.pause(backupPause):
+		case <-c.ctx.Done():
+		}
+	}
 	return n, c.err
 }
 
