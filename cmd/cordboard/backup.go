@@ -16,7 +16,7 @@ func newBackup(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write a consistent copy of the store",
-		Long:  "backup writes the whole store to FILE, which must not exist. To go back to it, put it in the data directory as cordboard.db.",
+		Long:  "backup writes the whole store to FILE, which must not exist. `cordboard doctor --restore FILE` goes back to it.",
 		Args:  usageArgs(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, err := host.Read(c.Context(), a.options(c))

@@ -10,12 +10,19 @@ import (
 )
 
 func newDoctor(a *app) *cobra.Command {
-	return &cobra.Command{
+	var backup string
+	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the store: its pages, and that every record and index agree",
-		Long:  "doctor reads the whole store and changes nothing. Exit code 1 when it finds something wrong; each finding says what to do.",
-		Args:  usageArgs(cobra.NoArgs),
+		Long: "doctor reads the whole store and changes nothing. Exit code 1 when it finds something wrong; each finding says what to do.\n" +
+			"--restore puts a backup in place of a store that is not there: move a damaged cordboard.db away first.",
+		Args: usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if backup != "" {
+				if err := host.Restore(c.Context(), a.options(c), backup); err != nil {
+					return err
+				}
+			}
 			report, err := host.Doctor(c.Context(), a.options(c))
 			if err != nil {
 				return err
@@ -31,6 +38,8 @@ func newDoctor(a *app) *cobra.Command {
 			return err
 		},
 	}
+	c.Flags().StringVar(&backup, "restore", "", "first put this backup in place; there must be no store")
+	return c
 }
 
 func (a *app) doctorText(r host.DoctorReport) {
