@@ -44,11 +44,16 @@ func globalActions() []action {
 		{id: "pane.previous", keys: []string{"shift+tab"}, text: "previous pane", run: func(m *Model) tea.Cmd { return m.cycle(-1) }},
 		{id: "filter.edit", keys: []string{"/"}, text: "filter sessions by key, name and channel", hint: "filter", run: (*Model).editFilter},
 		{id: "inspector.toggle", keys: []string{"i"}, text: "inspector: what is known of the session", hint: "inspect", run: (*Model).toggleInspector},
+		{id: "pane.wider", keys: []string{">"}, text: "make the pane wider", run: func(m *Model) tea.Cmd { return m.widen(4) }, off: onePane},
+		{id: "pane.narrower", keys: []string{"<"}, text: "make the pane narrower", run: func(m *Model) tea.Cmd { return m.widen(-4) }, off: onePane},
 		{id: "archived.toggle", keys: []string{"a"}, text: "show or leave out archived sessions", run: (*Model).toggleArchived},
 		{id: "session.parent", keys: []string{"u"}, text: "go to the session that spawned this one", run: (*Model).toParent, off: noParent},
 		{id: "console.refresh", keys: []string{"r"}, text: "read everything anew", run: (*Model).refresh},
+		{id: "palette.open", keys: []string{":"}, text: "find a command and run it", hint: "commands", run: (*Model).openPalette},
 		{id: "help.open", keys: []string{"?"}, text: "this help", hint: "help", run: (*Model).openHelp},
 		{id: "console.back", keys: []string{"esc"}, text: "close what is open, clear the filter, back to the sessions", run: (*Model).back},
+		{id: "notices.open", keys: []string{"ctrl+n"}, text: "what was told lately", run: (*Model).openNotices},
+		{id: "console.redraw", keys: []string{"ctrl+l"}, text: "draw the screen anew", run: func(*Model) tea.Cmd { return tea.ClearScreen }},
 		{id: "console.suspend", keys: []string{"ctrl+z"}, text: "suspend; fg brings it back", run: func(*Model) tea.Cmd { return tea.Suspend }},
 		{id: "console.quit", keys: []string{"q"}, text: "quit; nothing that runs is stopped by it", hint: "quit", run: (*Model).quit},
 		{id: "console.interrupt", keys: []string{"ctrl+c"}, text: "quit too", run: (*Model).interrupt},
@@ -66,6 +71,9 @@ func (a *action) label() string {
 
 // keyLabel is a key as people read it.
 func keyLabel(key string) string {
+	if first, second, two := cutKeys(key); two {
+		return keyLabel(first) + keyLabel(second)
+	}
 	switch key {
 	case "up":
 		return "↑"
@@ -81,30 +89,6 @@ func keyLabel(key string) string {
 		return "pgdn"
 	}
 	return key
-}
-
-// keymap finds the action of a key; scopes go before anywhere.
-type keymap map[scope]map[string]*action
-
-func newKeymap(list []action) keymap {
-	km := keymap{}
-	for i := range list {
-		a := &list[i]
-		if km[a.scope] == nil {
-			km[a.scope] = map[string]*action{}
-		}
-		for _, key := range a.keys {
-			km[a.scope][key] = a
-		}
-	}
-	return km
-}
-
-func (km keymap) find(s scope, key string) *action {
-	if a := km[s][key]; a != nil {
-		return a
-	}
-	return km[anywhere][key]
 }
 
 // action finds an action by its id, nil when there is none.
@@ -123,7 +107,7 @@ func noParent(m *Model) string {
 	} else if m.fleet.heads[h.Parent] == nil {
 		return "the session that spawned this one is gone"
 	} else if h := m.fleet.heads[h.Parent]; h.Flags.Has(core.FlagArchived) && !m.archived {
-		return "the session that spawned this one is archived: a shows it"
+		return "the session that spawned this one is archived: " + m.keyFor("archived.toggle") + " shows it"
 	}
 	return ""
 }

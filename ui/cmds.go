@@ -161,3 +161,26 @@ func (m *Model) detailCmd(number int, key string) tea.Cmd {
 
 // ended reports whether an error only says that the console was closed.
 func (m *Model) ended(err error) bool { return err != nil && m.ctx.Err() != nil }
+
+type panicMsg struct{ err error }
+
+// guard turns a panic of any command into a notice: the program goes on (R209). Commands of a batch are guarded one by one.
+func (m *Model) guard(cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		msg, err := guarded(func() (tea.Msg, error) { return cmd(), nil })
+		if err != nil {
+			return panicMsg{err}
+		}
+		if batch, ok := msg.(tea.BatchMsg); ok {
+			for i := range batch {
+				batch[i] = m.guard(batch[i])
+			}
+		}
+		return msg
+	}
+}
+
+func (msg panicMsg) apply(m *Model) tea.Cmd { return m.warn(msg.err.Error()) }

@@ -110,7 +110,7 @@ func (m *Model) position() []run {
 	if t.unseen > 0 {
 		runs = append(runs, run{m.k.below, "▼ " + strconv.Itoa(t.unseen) + " new"}, run{m.k.dim, " · "})
 	}
-	return append(runs, run{m.k.muted, "G follows"})
+	return append(runs, run{m.k.muted, m.keyFor("transcript.follow") + " follows"})
 }
 
 func (m *Model) drawInspector() {

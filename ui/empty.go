@@ -63,7 +63,7 @@ func (m *Model) welcome() []passage {
 		{k.muted, "Or look around in a small fleet first:"},
 		{k.accent, "  cordboard demo"},
 		{k.text, ""},
-		{k.dim, "What is imported shows up here at once. ? lists the keys, q quits."},
+		{k.dim, "What is imported shows up here at once. " + m.keyFor("help.open") + " lists the keys, " + m.keyFor("console.quit") + " quits."},
 	}
 }
 
@@ -76,7 +76,7 @@ func (m *Model) noRows(w, h int) []string {
 	case m.fleet.loaded == 0:
 		return m.passages(w, h, []passage{{k.text, ""}, {k.muted, "reading…"}})
 	case !m.empty():
-		return m.passages(w, h, []passage{{k.text, ""}, {k.text, "All sessions are archived."}, {k.muted, "a shows them"}})
+		return m.passages(w, h, []passage{{k.text, ""}, {k.text, "All sessions are archived."}, {k.muted, m.keyFor("archived.toggle") + " shows them"}})
 	}
 	return m.passages(w, h, []passage{{k.text, ""}, {k.muted, "No sessions yet."}})
 }

@@ -59,7 +59,7 @@ func TestLayout(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			l := arrange(c.w, c.h, c.focus)
+			l := arrange(c.w, c.h, c.focus, widths{})
 			require.Equal(t, c.screen, l.screen)
 			require.Equal(t, c.want, drawLayout(l))
 		})
@@ -70,7 +70,7 @@ func TestLayout(t *testing.T) {
 func TestLayoutFillsTheBody(t *testing.T) {
 	for w := minWidth; w <= 260; w++ {
 		for _, focus := range []pane{paneTree, paneTranscript, paneInspector} {
-			l := arrange(w, 30, focus)
+			l := arrange(w, 30, focus, widths{})
 			sum := 0
 			for p, r := range l.panes {
 				if r.shown() && !(l.over && pane(p) == paneTranscript) {

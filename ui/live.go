@@ -170,6 +170,7 @@ func (m *Model) onBuilt(msg builtMsg) tea.Cmd {
 		return m.fail(msg.err)
 	}
 	m.tree.setForest(msg.forest)
+	arrived := m.arrive()
 	if m.fleet.loaded > 0 && m.tree.selected() != "" {
 		m.tree.held = true
 	}
@@ -184,7 +185,7 @@ func (m *Model) onBuilt(msg builtMsg) tea.Cmd {
 		m.filter.number++
 		found = m.searchCmd(m.filter.number, m.filter.query, candidates(m.tree.forest, m.fleet.heads, nil))
 	}
-	return tea.Batch(again, found)
+	return tea.Batch(arrived, again, found)
 }
 
 func (m *Model) onFound(msg foundMsg) tea.Cmd {

@@ -13,6 +13,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -31,8 +32,22 @@ type Env struct {
 	Zone  *time.Location // of the times shown
 	// Width and Height are the window's size where it is known before the first tea.WindowSizeMsg, else 0.
 	Width, Height int
+	// Keys are the operator's own keys, checked by ReadKeys.
+	Keys Keys
 	// State keeps what is remembered until the next run; nil = nothing is.
 	State State
+	// Start is where the console opens.
+	Start Start
+	// Notices are told as toasts at the start: what went wrong on the way here and was done without.
+	Notices []string
+}
+
+// Start is where a console opens: what deep links on the command line say. Blank fields say nothing.
+type Start struct {
+	Session string // key of the session under the cursor
+	View    string // name of a saved view
+	Filter  string // text
+	LookAs  string // key of the session through whose eyes the tree is seen
 }
 
 // Model is the console. Close it after the program has ended.
@@ -50,13 +65,19 @@ type Model struct {
 	filter   filter
 	trans    transcript
 	insp     inspector
+	sequence sequence
 	layers   []layer // over the panes, the top one last
 	toasts   toasts
 	focus    pane
 	behind   pane // had the focus before the inspector
 	archived bool // archived sessions are shown
 
-	link link
+	link     link
+	arrival  arrival
+	memories []memory
+	keeper   keeper
+	early    []string // notices from before the first frame
+	widths   widths
 
 	w, h    int
 	lay     layout
@@ -79,25 +100,35 @@ func New(env Env) *Model {
 	ctx, cancel := context.WithCancel(context.Background())
 	k := newInks(env.Theme)
 	m := &Model{
-		env: env, k: k, actions: actions(), ctx: ctx, cancel: cancel,
+		env: env, k: k, actions: env.Keys.over(actions()), ctx: ctx, cancel: cancel,
 		fleet: newFleet(), tree: newTree(), filter: newFilter(),
 		trans: newTranscript(entryMaker{k: k, read: reading{wrap: true}, zone: env.Zone}),
 		w:     env.Width, h: env.Height, barsDirty: true,
 	}
 	m.keys = newKeymap(m.actions)
 	m.seams = seams{after: m.after, listen: m.listen}
+	m.memories, m.keeper.state = memories(), env.State
+	m.early = env.Notices
+	m.recallAll()
+	if env.Start.Session != "" {
+		m.arrival = arrival{key: env.Start.Session, asked: true}
+	}
 	return m
 }
 
 // Init implements tea.Model.
 func (m *Model) Init() tea.Cmd {
-	return tea.Batch(m.load(), m.seams.after(agesEvery, agesMsg{}), m.settle())
+	cmds := []tea.Cmd{m.load(), m.seams.after(agesEvery, agesMsg{})}
+	for _, text := range m.early {
+		cmds = append(cmds, m.warn(text))
+	}
+	return m.guard(tea.Batch(append(cmds, m.settle())...))
 }
 
-// Close ends what the console has going on. It is safe to call twice.
+// Close ends what the console has going on and saves what it remembers. It is safe to call twice.
 func (m *Model) Close() error {
 	m.cancel()
-	return m.link.close()
+	return errors.Join(m.saveNow(), m.link.close())
 }
 
 // Farewell is what to tell the operator once the screen is given back; "" when there is nothing to tell.

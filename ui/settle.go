@@ -5,7 +5,7 @@ import tea "github.com/charmbracelet/bubbletea"
 // settle brings everything that depends on something up to date after a message: layout, the panes that follow the cursor, the lines of
 // what changed, and the requests that are due.
 func (m *Model) settle() tea.Cmd {
-	m.lay = arrange(m.w, m.h, m.focus)
+	m.lay = arrange(m.w, m.h, m.focus, m.widths)
 	if m.lay != m.laidOut {
 		m.laidOut = m.lay
 		m.barsDirty, m.tree.dirty, m.trans.dirty, m.insp.dirty = true, true, true, true

@@ -65,7 +65,7 @@ func shiftBy(halves int) func(*Model) tea.Cmd {
 
 func wrapped(m *Model) string {
 	if m.trans.read.wrap {
-		return "lines are wrapped: w lets them run on"
+		return "lines are wrapped: " + m.keyFor("transcript.wrap") + " lets them run on"
 	}
 	return ""
 }

@@ -11,7 +11,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
 	case tea.KeyMsg:
-		cmd = m.press(msg)
+		cmd = tea.Batch(m.press(msg), m.rememberSoon())
 	case tea.ResumeMsg:
 		cmd = tea.ClearScreen
 	case infoMsg:
@@ -41,7 +41,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case effect:
 		cmd = msg.apply(m)
 	}
-	return m, tea.Batch(cmd, m.settle())
+	return m, m.guard(tea.Batch(cmd, m.settle()))
 }
 
 func (m *Model) onRetry(msg retryMsg) tea.Cmd {
@@ -66,10 +66,10 @@ func (m *Model) press(msg tea.KeyMsg) tea.Cmd {
 	if m.filter.editing {
 		return m.typeFilter(msg)
 	}
-	if a := m.keys.find(m.scope(), msg.String()); a != nil {
-		return m.perform(a)
+	if msg.Paste {
+		return nil // pasted text is no command (R153)
 	}
-	return nil
+	return m.pressKey(msg.String())
 }
 
 // perform runs an action, or says why it cannot be done.
