@@ -24,7 +24,7 @@ func Wrap(s string, w int) []string {
 	var lines []string
 	for {
 		line, rest, more := strings.Cut(s, "\n")
-		lines = wrapLine(lines, line, w)
+		lines = wrapLine(lines, line, w, nil)
 		if !more {
 			return lines
 		}
@@ -32,11 +32,22 @@ func Wrap(s string, w int) []string {
 	}
 }
 
-func wrapLine(lines []string, s string, w int) []string {
-	if len(s) <= w { // no cluster has more cells than bytes
-		return append(lines, s)
+// WrapAt is Wrap for one line, s has no newline. It also returns the byte of s at which each line begins, for text with marks by
+// position.
+func WrapAt(s string, w int) (lines []string, starts []int) {
+	if w < 1 {
+		return nil, nil
 	}
-	p := wrapper{src: s, limit: w, lines: lines}
+	lines = wrapLine(nil, s, w, &starts)
+	return lines, starts
+}
+
+func wrapLine(lines []string, s string, w int, starts *[]int) []string {
+	p := wrapper{src: s, limit: w, lines: lines, starts: starts}
+	if len(s) <= w { // no cluster has more cells than bytes
+		p.add(s, 0)
+		return p.lines
+	}
 	for i := 0; i < len(s); {
 		n, cells := next(s[i:])
 		if isSpace(s[i : i+n]) {
@@ -51,9 +62,10 @@ func wrapLine(lines []string, s string, w int) []string {
 
 // wrapper holds the line being filled: src[start:] has width cells so far, and the last place where it may end.
 type wrapper struct {
-	src   string
-	limit int
-	lines []string
+	src    string
+	limit  int
+	lines  []string
+	starts *[]int // where they begin in src, when somebody asks
 
 	start, width        int
 	hasText             bool // more than indentation
@@ -104,7 +116,7 @@ func (p *wrapper) cluster(i, n, cells int) {
 		case i > p.start:
 			p.emit(i, i, 0)
 		default:
-			p.lines = append(p.lines, narrowMark)
+			p.add(narrowMark, i)
 			p.start = i + n
 			return
 		}
@@ -114,8 +126,15 @@ func (p *wrapper) cluster(i, n, cells int) {
 	p.prev, p.prevCells = i, cells
 }
 
+func (p *wrapper) add(line string, start int) {
+	p.lines = append(p.lines, line)
+	if p.starts != nil {
+		*p.starts = append(*p.starts, start)
+	}
+}
+
 func (p *wrapper) emit(end, start, width int) {
-	p.lines = append(p.lines, p.src[p.start:end])
+	p.add(p.src[p.start:end], p.start)
 	p.start, p.width = start, width
 	p.hasText, p.lastWasSpace = width > 0, false
 }
@@ -132,7 +151,7 @@ func (p *wrapper) mayBreak(i, n, cells int) bool {
 // finish emits what is left; a paragraph that ended in dropped spaces has nothing left.
 func (p *wrapper) finish(before int) []string {
 	if p.start < len(p.src) || len(p.lines) == before {
-		return append(p.lines, p.src[p.start:])
+		p.add(p.src[p.start:], p.start)
 	}
 	return p.lines
 }
