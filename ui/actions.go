@@ -34,7 +34,7 @@ type action struct {
 
 // actions lists every action, in the order of the footer and of the help. Each area lists its own.
 func actions() []action {
-	return slices.Concat(globalActions(), treeActions(), transcriptActions(), inspectorActions())
+	return slices.Concat(globalActions(), treeActions(), seeActions(), transcriptActions(), inspectorActions())
 }
 
 // globalActions work in every pane.
@@ -42,11 +42,10 @@ func globalActions() []action {
 	return []action{
 		{id: "pane.next", keys: []string{"tab"}, text: "next pane", hint: "pane", run: func(m *Model) tea.Cmd { return m.cycle(1) }},
 		{id: "pane.previous", keys: []string{"shift+tab"}, text: "previous pane", run: func(m *Model) tea.Cmd { return m.cycle(-1) }},
-		{id: "filter.edit", keys: []string{"/"}, text: "filter sessions by key, name and channel", hint: "filter", run: (*Model).editFilter},
+		{id: "filter.edit", keys: []string{"/"}, text: "filter sessions by key, name, label, id, channel and model", hint: "filter", run: (*Model).editFilter},
 		{id: "inspector.toggle", keys: []string{"i"}, text: "inspector: what is known of the session", hint: "inspect", run: (*Model).toggleInspector},
 		{id: "pane.wider", keys: []string{">"}, text: "make the pane wider", run: func(m *Model) tea.Cmd { return m.widen(4) }, off: onePane},
 		{id: "pane.narrower", keys: []string{"<"}, text: "make the pane narrower", run: func(m *Model) tea.Cmd { return m.widen(-4) }, off: onePane},
-		{id: "archived.toggle", keys: []string{"a"}, text: "show or leave out archived sessions", run: (*Model).toggleArchived},
 		{id: "session.parent", keys: []string{"u"}, text: "go to the session that spawned this one", run: (*Model).toParent, off: noParent},
 		{id: "console.refresh", keys: []string{"r"}, text: "read everything anew", run: (*Model).refresh},
 		{id: "palette.open", keys: []string{":"}, text: "find a command and run it", hint: "commands", run: (*Model).openPalette},
@@ -102,12 +101,22 @@ func (m *Model) action(id string) *action {
 }
 
 func noParent(m *Model) string {
-	if h := m.fleet.heads[m.tree.selected()]; h == nil || h.Parent == "" {
+	h := m.fleet.heads[m.tree.selected()]
+	if h == nil || h.Parent == "" {
 		return "nobody spawned this session"
-	} else if m.fleet.heads[h.Parent] == nil {
-		return "the session that spawned this one is gone"
-	} else if h := m.fleet.heads[h.Parent]; h.Flags.Has(core.FlagArchived) && !m.archived {
-		return "the session that spawned this one is archived: " + m.keyFor("archived.toggle") + " shows it"
 	}
-	return ""
+	parent := m.fleet.heads[h.Parent]
+	if parent == nil {
+		return "the session that spawned this one is gone"
+	}
+	if _, ok := m.tree.forest.find(h.Parent); ok {
+		return ""
+	}
+	switch {
+	case parent.Flags.Has(core.FlagArchived) && !m.filter.archived:
+		return "the session that spawned this one is archived: " + m.keyFor("archived.toggle") + " shows it"
+	case m.onlySeen() != nil:
+		return "the session that spawned this one is hidden from " + m.sight.viewpoint + ": " + m.keyFor("look.hide") + " shows it dimmed"
+	}
+	return "the filter leaves out the session that spawned this one: " + m.keyFor("filter.clear") + " clears it"
 }

@@ -13,14 +13,14 @@ import (
 func (m *Model) header() string {
 	k := m.k
 	filter := run{k.bar.dim, "filter: none"}
-	if m.filter.matches != nil {
-		filter = run{k.filter, "filter: " + safe.Line(m.filter.query) + m.filterCount()}
+	if words := m.filterWords(); words != "" {
+		filter = run{k.filter, "filter: " + words + m.filterCount()}
 	} else if m.lay.screen == screenNarrow {
 		filter.text = ""
 	}
-	filter.text = safe.Cut(filter.text, max(m.lay.w/3, 14))
-	parts := m.headerParts()
+	filter.text = safe.Cut(filter.text, max(m.lay.w*2/5, 14))
 	room := m.lay.w - 3 - safe.Width(filter.text)
+	parts := m.headerParts(room)
 	for i := len(parts) - 1; i >= 0 && total(parts) > room; i-- {
 		if parts[i].droppable {
 			parts[i].text = ""
@@ -36,12 +36,24 @@ func (m *Model) header() string {
 	return l.add(filter.ink, filter.text).end(k.bar.text)
 }
 
-// filterCount is how many match, where the tree is not on the same screen or there is room anyway.
+// filterWords are the filters that are set, "" when none is.
+func (m *Model) filterWords() string {
+	words := m.filter.words()
+	if query := strings.TrimSpace(m.filter.input.Value()); query != "" {
+		words = append([]string{safe.Line(query)}, words...)
+	}
+	return strings.Join(words, " · ")
+}
+
+// filterCount is how many are found, where the tree is not on the same screen or there is room anyway.
 func (m *Model) filterCount() string {
 	if m.lay.screen == screenNarrow {
 		return ""
 	}
-	return " (" + strconv.Itoa(len(m.filter.matches)) + ")"
+	if m.filter.matches == nil {
+		return " (" + strconv.Itoa(m.shownSessions()) + ")"
+	}
+	return " (" + strconv.Itoa(m.filter.found) + ")"
 }
 
 type headerPart struct {
@@ -59,12 +71,15 @@ func total(parts []headerPart) int {
 	return w
 }
 
-func (m *Model) headerParts() []headerPart {
+// headerParts are what is told before the filter, the least needed last.
+func (m *Model) headerParts(room int) []headerPart {
 	k := m.k
 	note := k.bar.muted
-	parts := []headerPart{{run: run{k.header, "cordboard"}}}
-	if m.lay.screen == screenNarrow {
-		parts[0].droppable = true
+	looking := m.sight.viewpoint != ""
+	parts := []headerPart{{run: run{k.header, "cordboard"}, droppable: looking || m.lay.screen == screenNarrow}}
+	counts := headerPart{run: run{k.bar.text, m.counts()}, droppable: looking}
+	if looking {
+		parts = append([]headerPart{{run: run{k.filter, m.sightText(room)}}}, append(parts, counts)...)
 	}
 	if m.lay.screen != screenNarrow {
 		where := m.env.Title
@@ -73,14 +88,15 @@ func (m *Model) headerParts() []headerPart {
 		}
 		parts = append(parts, headerPart{run{note, safe.KeepTail(safe.Line(where), m.lay.w/4)}, true})
 	}
-	counts := headerPart{run: run{k.bar.text, m.counts()}}
-	parts = append(parts, counts)
-	if m.archived {
-		parts = append(parts, headerPart{run: run{k.filter, "archived shown"}})
+	if !looking {
+		parts = append(parts, counts)
 	}
-	parts = append(parts,
-		headerPart{run{note, "as " + m.actor()}, true},
-		headerPart{run{note, "scope all"}, true})
+	if m.order != byRecency {
+		parts = append(parts, headerPart{run{k.filter, "sort " + m.order.word()}, true})
+	}
+	if !looking {
+		parts = append(parts, headerPart{run{note, "as " + m.actor()}, true}, headerPart{run{note, "scope all"}, true})
+	}
 	if link := m.fleet.info.Link; link != "" {
 		parts = append(parts, headerPart{run{note, "on " + safe.Line(link)}, true})
 	}

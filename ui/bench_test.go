@@ -122,15 +122,14 @@ func BenchmarkUpdate(b *testing.B) {
 func BenchmarkBeside(b *testing.B) {
 	c := crowded(b)
 	b.Run("build", func(b *testing.B) {
-		in := c.m.fleet.snapshot(false)
+		in := c.m.fleet.snapshot()
 		for b.Loop() {
 			build(in)
 		}
 	})
 	b.Run("filter", func(b *testing.B) {
-		list := candidates(c.m.tree.forest, c.m.fleet.heads, nil)
 		for b.Loop() {
-			search("tele42", list)
+			ask(question{query: "tele42"}, c.m.tree.forest.list, true)
 		}
 	})
 }

@@ -36,10 +36,10 @@ type (
 		err    error
 	}
 	foundMsg struct {
-		number  int
-		query   string
-		matches map[string]bool
-		err     error
+		number int
+		query  string
+		findings
+		err error
 	}
 	pageMsg struct {
 		number int
@@ -61,6 +61,7 @@ type (
 const (
 	agesEvery  = 20 * time.Second       // how often ages are drawn anew
 	restFor    = 400 * time.Millisecond // rows are sorted anew when the cursor has rested that long
+	buildGap   = 50 * time.Millisecond  // between two forests while sessions come and go
 	retryFirst = 250 * time.Millisecond
 	retryMost  = 4 * time.Second
 )
@@ -136,10 +137,10 @@ func (m *Model) buildCmd(in buildInput) tea.Cmd {
 	}
 }
 
-func (m *Model) searchCmd(number int, query string, list []candidate) tea.Cmd {
+func (m *Model) askCmd(number int, q question, list []candidate, counted bool) tea.Cmd {
 	return func() tea.Msg {
-		found, err := guarded(func() (map[string]bool, error) { return search(query, list), nil })
-		return foundMsg{number, query, found, err}
+		a, err := guarded(func() (findings, error) { return ask(q, list, counted), nil })
+		return foundMsg{number, q.query, a, err}
 	}
 }
 

@@ -22,7 +22,7 @@ func (m *Model) drawTree() {
 	}
 	w, h := r.inner()
 	var lines []string
-	if m.filter.active() {
+	if m.filter.typed() {
 		lines = append(lines, m.filterLine(w))
 		h--
 	}
@@ -33,7 +33,7 @@ func (m *Model) drawTree() {
 	case len(m.tree.rows) == 0:
 		lines = append(lines, m.noRows(w, h)...)
 	default:
-		v := treeView{k: m.k, tree: &m.tree, heads: m.fleet.heads, now: m.env.Now(), w: w, focus: m.focus == paneTree}
+		v := treeView{k: m.k, tree: &m.tree, heads: m.fleet.heads, sight: &m.sight, now: m.env.Now(), w: w, focus: m.focus == paneTree}
 		lines = append(lines, v.draw()...)
 	}
 	m.box(paneTree, box{title: m.paneTitle(paneTree, "Sessions"), note: m.treePosition(), lines: lines})
@@ -88,6 +88,9 @@ func (m *Model) transcriptTitle() []run {
 			title = append(title, run{m.k.dim, " (" + safe.Line(d.Send.Rule) + ")"})
 		}
 	}
+	if !m.sight.sees(h.Key) {
+		title = append(title, run{m.k.warn, " ─ hidden from " + safe.Line(m.sight.viewpoint)})
+	}
 	return title
 }
 
@@ -119,7 +122,7 @@ func (m *Model) drawInspector() {
 	}
 	switch h := m.fleet.heads[m.insp.key]; {
 	case h != nil:
-		m.insp.draw(m.k, h, &m.fleet, m.env.Now(), m.env.Zone)
+		m.insp.draw(m, h)
 	case m.tree.node() != nil:
 		m.insp.all = m.agentSheet(m.tree.node())
 	default:

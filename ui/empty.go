@@ -71,10 +71,12 @@ func (m *Model) welcome() []passage {
 func (m *Model) noRows(w, h int) []string {
 	k := m.k
 	switch {
-	case m.filter.matches != nil:
-		return m.passages(w, h, []passage{{k.text, ""}, {k.text, "Nothing matches."}, {k.muted, "esc clears the filter"}})
+	case m.filter.matches != nil || m.filter.agent != "":
+		return m.passages(w, h, []passage{{k.text, ""}, {k.text, "Nothing matches."}, {k.muted, m.keyFor("filter.clear") + " clears the filter"}})
 	case m.fleet.loaded == 0:
 		return m.passages(w, h, []passage{{k.text, ""}, {k.muted, "reading…"}})
+	case m.onlySeen() != nil:
+		return m.passages(w, h, []passage{{k.text, ""}, {k.text, "Nothing of this is shown to " + safe.Line(m.sight.viewpoint) + "."}, {k.muted, m.keyFor("look.hide") + " shows the rest dimmed"}})
 	case !m.empty():
 		return m.passages(w, h, []passage{{k.text, ""}, {k.text, "All sessions are archived."}, {k.muted, m.keyFor("archived.toggle") + " shows them"}})
 	}

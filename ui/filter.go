@@ -1,26 +1,32 @@
 package ui
 
 import (
+	"context"
+	"encoding/json"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/cursor"
 	"github.com/charmbracelet/bubbles/key"
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/sahilm/fuzzy"
 
 	"cordboard/core"
 	"cordboard/ui/safe"
 )
 
-// filter narrows the tree to the sessions whose key, name or channel match every word of a query.
+// filter is what the tree is narrowed by: a text of which every word must be found in a session, and criteria.
 type filter struct {
+	criteria
 	input   textinput.Model
 	editing bool
 
-	query   string          // of matches
-	matches map[string]bool // nil = no filter
-	number  int             // of the last search begun; answers to older ones are dropped
+	query string // of the findings
+	findings
+	number int // of the last question asked; answers to older ones are dropped
+
+	about   map[string]*about
+	aboutAt core.Rev // of the fleet that about was told of
+	asking  bool     // for it
 }
 
 func newFilter() filter {
@@ -31,60 +37,16 @@ func newFilter() filter {
 	return filter{input: in}
 }
 
-func (f *filter) active() bool { return f.editing || f.input.Value() != "" }
+// typed reports whether the line of the text is on the screen.
+func (f *filter) typed() bool { return f.editing || f.input.Value() != "" }
 
-// candidate is a session as the filter reads it.
-type candidate struct {
-	key    string
-	fields [3]string
-}
+// active reports whether anything is set that can be cleared.
+func (f *filter) active() bool { return f.typed() || f.criteria != criteria{} }
 
-// candidates are the sessions in the tree, all of them or those among some.
-func candidates(f *forest, heads map[string]*core.Head, among map[string]bool) []candidate {
-	list := make([]candidate, 0, len(f.nodes))
-	for i := range f.nodes {
-		k := f.nodes[i].id
-		if h := heads[k]; h != nil && (among == nil || among[k]) {
-			list = append(list, candidate{k, [3]string{k, h.Title, h.Channel}})
-		}
-	}
-	return list
-}
-
-// search returns the keys of the candidates that match every word of the query in one of their fields.
-func search(query string, list []candidate) map[string]bool {
-	found := map[string]bool{}
-	words := strings.Fields(query)
-	for i := range list {
-		matches := true
-		for _, word := range words {
-			matches = matches && list[i].matches(word)
-		}
-		if matches {
-			found[list[i].key] = true
-		}
-	}
-	return found
-}
-
-func (c *candidate) matches(word string) bool {
-	for _, field := range c.fields {
-		if fuzzily(word, field) {
-			return true
-		}
-	}
-	return false
-}
-
-// fuzzily reports whether the letters of word stand in text in their order and near each other: keys hold UUIDs, in which a few hex
-// digits are found anywhere.
-func fuzzily(word, text string) bool {
-	found := fuzzy.FindNoSort(word, []string{text})
-	if len(found) == 0 {
-		return false
-	}
-	at := found[0].MatchedIndexes
-	return at[len(at)-1]-at[0] < 2*len(word)+2
+// about is what the filter reads of a session beside its head, in lower case.
+type about struct {
+	id    string
+	names []string // label, model
 }
 
 // filterLine is the first line of the tree while a filter is set.
@@ -92,7 +54,7 @@ func (m *Model) filterLine(w int) string {
 	k := m.k
 	found := ""
 	if m.filter.matches != nil {
-		found = count(int64(len(m.filter.matches))) + " of " + count(int64(m.shownSessions()))
+		found = count(int64(m.filter.found)) + " of " + count(int64(m.filter.all))
 	}
 	l := newLine(w).add(k.accent, " / ")
 	room := l.left - safe.Width(found) - 2
@@ -111,7 +73,7 @@ func (m *Model) editFilter() tea.Cmd {
 	m.filter.editing = true
 	m.filter.input.Focus()
 	m.tree.dirty = true
-	return m.focusOn(paneTree)
+	return tea.Batch(m.focusOn(paneTree), m.askAbout())
 }
 
 // typeFilter handles a key while the filter line is open.
@@ -144,30 +106,111 @@ func (m *Model) closeFilter() {
 	m.tree.dirty = true
 }
 
+// clearFilter takes the text away and keeps the criteria.
 func (m *Model) clearFilter() tea.Cmd {
 	m.closeFilter()
 	m.filter.input.SetValue("")
 	return m.runFilter()
 }
 
-// runFilter begins a search for the query as it stands, among the matches of the last one when it only grew.
+// clearFilters is the one key that shows everything again (R180).
+func (m *Model) clearFilters() tea.Cmd {
+	m.filter.criteria = criteria{}
+	return tea.Batch(m.clearFilter(), m.rebuild())
+}
+
+// narrow changes the criteria; what takes sessions out of the forest has it built anew.
+func (m *Model) narrow(change func(*criteria)) tea.Cmd {
+	before := m.filter.criteria
+	change(&m.filter.criteria)
+	m.barsDirty, m.tree.dirty = true, true
+	if now := m.filter.criteria; before.agent != now.agent || before.archived != now.archived {
+		return m.rebuild()
+	}
+	return m.runFilter()
+}
+
+// question is what the tree is asked for now.
+func (m *Model) question() question {
+	return question{criteria: m.filter.criteria, query: m.filter.input.Value(), seen: m.onlySeen(), now: m.env.Now()}
+}
+
+// runFilter asks for the sessions in view as the filter stands.
 func (m *Model) runFilter() tea.Cmd {
 	m.filter.number++
 	m.barsDirty = true
-	query := m.filter.input.Value()
-	if strings.TrimSpace(query) == "" {
-		m.setMatches("", nil)
+	q, menu := m.question(), m.menu() != nil
+	if !q.narrows() && !menu {
+		m.setFindings(q.query, findings{})
 		return nil
 	}
-	var among map[string]bool
-	if old := m.filter.query; m.filter.matches != nil && old != "" && strings.HasPrefix(query, old) {
-		among = m.filter.matches
-	}
-	return m.searchCmd(m.filter.number, query, candidates(m.tree.forest, m.fleet.heads, among))
+	return m.askCmd(m.filter.number, q, m.tree.forest.list, menu)
 }
 
-func (m *Model) setMatches(query string, matches map[string]bool) {
-	m.filter.query, m.filter.matches = query, matches
-	m.tree.setMatches(matches)
-	m.barsDirty = true
+func (m *Model) setFindings(query string, a findings) {
+	m.filter.query, m.filter.findings = query, a
+	m.tree.setMatches(a.matches)
+	m.barsDirty, m.dirty = true, true
+}
+
+// askAbout reads what the heads do not tell of sessions, when they have changed since it was read.
+func (m *Model) askAbout() tea.Cmd {
+	if m.filter.asking || m.filter.about != nil && m.filter.aboutAt == m.fleet.rev {
+		return nil
+	}
+	m.filter.asking, m.filter.aboutAt = true, m.fleet.rev
+	return m.aboutCmd()
+}
+
+type aboutMsg struct {
+	about map[string]*about
+	err   error
+}
+
+// aboutCmd asks for every row as the operator's sessions_list tells it: label, sessionId and model are in no index.
+func (m *Model) aboutCmd() tea.Cmd {
+	return func() tea.Msg {
+		list, err := guarded(func() (map[string]*about, error) { return readAbout(m.ctx, m.env.Board) })
+		return aboutMsg{list, err}
+	}
+}
+
+func readAbout(ctx context.Context, board core.Board) (map[string]*about, error) {
+	list := map[string]*about{}
+	for before := ""; ; {
+		params, err := json.Marshal(map[string]any{"includeArchived": true, "before": before})
+		if before == "" {
+			params, err = []byte(`{"includeArchived":true}`), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		result, err := board.Call(ctx, core.ToolCall{Tool: "sessions_list", Params: params})
+		if err != nil {
+			return nil, err
+		}
+		var page struct {
+			Sessions   []struct{ Key, SessionID, Label, Model string }
+			NextBefore string
+		}
+		if err := json.Unmarshal(result.Body, &page); err != nil {
+			return nil, err
+		}
+		for _, s := range page.Sessions {
+			list[s.Key] = &about{strings.ToLower(s.SessionID), []string{strings.ToLower(s.Label), strings.ToLower(s.Model)}}
+		}
+		if before = page.NextBefore; before == "" {
+			return list, nil
+		}
+	}
+}
+
+// apply takes what came. A board that has no tools is filtered by what the heads tell.
+func (msg aboutMsg) apply(m *Model) tea.Cmd {
+	m.filter.asking = false
+	if msg.err != nil {
+		return nil
+	}
+	m.filter.about = msg.about
+	return m.rebuild()
 }

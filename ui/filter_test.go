@@ -24,7 +24,9 @@ func TestSearch(t *testing.T) {
 		heads[h.Key] = &h
 		list = append(list, &h)
 	}
-	f := build(buildInput{heads: list, names: key.NewNames(core.Naming{}, "")})
+	f := build(buildInput{heads: list, names: key.NewNames(core.Naming{}, ""), about: map[string]*about{
+		"agent:ops:会議室": {id: "5ceb3a8a-bac0-4845-a4ce-916f4ed9fc5f", names: []string{"quarterly review", "claude-sonnet-4-5"}},
+	}})
 	cases := []struct {
 		name, query string
 		want        []string
@@ -38,12 +40,15 @@ func TestSearch(t *testing.T) {
 		{"a few hex digits are not found all over a UUID", "dead", nil},
 		{"the end of an id is", "829d2b43", []string{"agent:ops:subagent:4df511fc-771d-42b2-a7e1-6a3a829d2b43"}},
 		{"CJK", "会議", []string{"agent:ops:会議室"}},
+		{"by label", "quarterly", []string{"agent:ops:会議室"}},
+		{"by session id", "916f4ed9", []string{"agent:ops:会議室"}},
+		{"by model", "sonnet", []string{"agent:ops:会議室"}},
 		{"nothing", "zzz", nil},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for k := range search(c.query, candidates(f, heads, nil)) {
+			for k := range ask(question{query: c.query}, f.list, false).matches {
 				got = append(got, k)
 			}
 			slices.Sort(got)
@@ -80,7 +85,7 @@ func TestStaleSearch(t *testing.T) {
 	c.typed("s0")
 	number := c.m.filter.number
 	c.typed("1")
-	c.send(foundMsg{number: number, query: "s0", matches: map[string]bool{}})
+	c.send(foundMsg{number: number, query: "s0", findings: findings{matches: map[string]bool{}}})
 	require.Equal(t, map[string]bool{"agent:main:s01": true}, c.m.filter.matches)
 }
 

@@ -11,6 +11,7 @@ type fleet struct {
 	known bool // info has come
 	names key.Names
 	heads map[string]*core.Head
+	rev   core.Rev // the newest of any of them
 
 	loading bool
 	loaded  int // loads that came to their end
@@ -43,6 +44,7 @@ func (f *fleet) addPage(page core.SessionPage) {
 	for i := range page.Rows {
 		h := page.Rows[i].Head
 		f.seen[h.Key] = true
+		f.rev = max(f.rev, h.Rev)
 		if rev, deleted := f.gone[h.Key]; deleted && rev > page.At.Rev {
 			continue
 		}
@@ -69,7 +71,7 @@ type impact uint8
 const (
 	impactNone  impact = iota
 	impactRow          // one row reads differently
-	impactOrder        // rows have to be sorted anew, when it does not disturb
+	impactOrder        // rows have to be sorted and the filter asked anew, when it does not disturb
 	impactShape        // rows come, go or move under another parent
 )
 
@@ -90,18 +92,19 @@ func (f *fleet) apply(c core.Change, at core.Rev) impact {
 		return impactNone
 	}
 	h := *c.Head
-	f.heads[c.ID] = &h
+	f.heads[c.ID], f.rev = &h, max(f.rev, h.Rev)
 	switch {
 	case old == nil || old.Parent != h.Parent || old.Kind != h.Kind || (old.Flags ^ h.Flags).Has(core.FlagArchived):
 		return impactShape
-	case old.UpdatedAt != h.UpdatedAt || old.Run != h.Run:
+	case old.UpdatedAt != h.UpdatedAt || old.Run != h.Run || old.Flags != h.Flags || old.Tokens != h.Tokens ||
+		old.Title != h.Title || old.Channel != h.Channel:
 		return impactOrder
 	}
 	return impactRow
 }
 
-func (f *fleet) snapshot(archived bool) buildInput {
-	in := buildInput{heads: make([]*core.Head, 0, len(f.heads)), agents: f.info.Agents, names: f.names, archived: archived}
+func (f *fleet) snapshot() buildInput {
+	in := buildInput{heads: make([]*core.Head, 0, len(f.heads)), agents: f.info.Agents, names: f.names}
 	for _, h := range f.heads {
 		in.heads = append(in.heads, h)
 	}

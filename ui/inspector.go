@@ -97,7 +97,8 @@ func (s *sheet) text(k ink, text string) {
 }
 
 // draw writes the sheet of a session from its head and, when they have come, its details.
-func (p *inspector) draw(k *inks, h *core.Head, fleet *fleet, now time.Time, zone *time.Location) {
+func (p *inspector) draw(m *Model, h *core.Head) {
+	k, fleet, now, zone := m.k, &m.fleet, m.env.Now(), m.env.Zone
 	s := &sheet{k: k, w: p.w}
 	if h.Title != "" {
 		s.text(k.strong, h.Title)
@@ -107,6 +108,7 @@ func (p *inspector) draw(k *inks, h *core.Head, fleet *fleet, now time.Time, zon
 		s.blank()
 		s.text(k.err, p.err.Error())
 	}
+	m.sightSheet(s, h.Key)
 	s.blank()
 	p.identity(s, h)
 	if d := p.detail; d != nil {

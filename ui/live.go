@@ -77,9 +77,9 @@ func (m *Model) onHeads(msg headsMsg) tea.Cmd {
 	m.fleet.end()
 	m.trouble, m.link.wait, m.barsDirty = "", 0, true
 	if m.link.stream != nil {
-		return m.rebuild()
+		return tea.Batch(m.rebuild(), m.lookAgain())
 	}
-	return tea.Batch(m.rebuild(), m.watchCmd(msg.load, m.fleet.from))
+	return tea.Batch(m.rebuild(), m.lookAgain(), m.watchCmd(msg.load, m.fleet.from))
 }
 
 func (m *Model) onWatch(msg watchMsg) tea.Cmd {
@@ -121,7 +121,7 @@ func (m *Model) onBatch(msg batchMsg) tea.Cmd {
 	}
 	switch most {
 	case impactShape:
-		cmds = append(cmds, m.rebuild())
+		cmds = append(cmds, m.rebuild(), m.lookAgain())
 	case impactOrder:
 		cmds = append(cmds, m.resortLater())
 	}
@@ -161,7 +161,10 @@ func (m *Model) rebuild() tea.Cmd {
 		return nil
 	}
 	m.link.building = true
-	return m.buildCmd(m.fleet.snapshot(m.archived))
+	in := m.fleet.snapshot()
+	in.order, in.about, in.hide, in.sight = m.order, m.filter.about, m.onlySeen() != nil, m.sight.seen
+	in.archived, in.agent = m.filter.archived, m.filter.agent
+	return m.buildCmd(in)
 }
 
 func (m *Model) onBuilt(msg builtMsg) tea.Cmd {
@@ -176,21 +179,33 @@ func (m *Model) onBuilt(msg builtMsg) tea.Cmd {
 	}
 	m.barsDirty = true
 	m.trans.dirty = m.trans.dirty || m.trans.key == "" // it tells of what is above
-	var again, found tea.Cmd
+	var again tea.Cmd
 	if m.link.buildAgain {
 		m.link.buildAgain = false
-		again = m.rebuild()
+		again = m.rebuildSoon()
 	}
-	if m.filter.matches != nil {
-		m.filter.number++
-		found = m.searchCmd(m.filter.number, m.filter.query, candidates(m.tree.forest, m.fleet.heads, nil))
+	return tea.Batch(arrived, again, m.runFilter())
+}
+
+// rebuildSoon builds anew at once while sessions are still loaded, else after a pause: a flood of new sessions must not take a core.
+func (m *Model) rebuildSoon() tea.Cmd {
+	if m.fleet.loading {
+		return m.rebuild()
 	}
-	return tea.Batch(arrived, again, found)
+	m.link.building = true
+	return m.seams.after(buildGap, rebuildMsg{})
+}
+
+type rebuildMsg struct{}
+
+func (rebuildMsg) apply(m *Model) tea.Cmd {
+	m.link.building, m.link.buildAgain = false, false
+	return m.rebuild()
 }
 
 func (m *Model) onFound(msg foundMsg) tea.Cmd {
 	if msg.number == m.filter.number && msg.err == nil {
-		m.setMatches(msg.query, msg.matches)
+		m.setFindings(msg.query, msg.findings)
 	}
 	return nil
 }

@@ -70,7 +70,9 @@ type Model struct {
 	toasts   toasts
 	focus    pane
 	behind   pane // had the focus before the inspector
-	archived bool // archived sessions are shown
+	order    order
+	sight    sight
+	looking  looking
 
 	link     link
 	arrival  arrival

@@ -136,7 +136,7 @@ func (p *palette) rank(m *Model, a *action, query string) (int, bool) {
 		return 1000 - i + here, true
 	}
 	for _, word := range strings.Fields(lower) {
-		if !fuzzily(word, text) {
+		if !near(word, text) {
 			return 0, false
 		}
 	}

@@ -85,8 +85,8 @@ func (m *Model) arrive() tea.Cmd {
 	case m.fleet.loaded == 0 || m.link.buildAgain:
 		return nil
 	}
-	if h := m.fleet.heads[a.key]; a.asked && h != nil && h.Flags.Has(core.FlagArchived) && !m.archived {
-		m.archived = true
+	if h := m.fleet.heads[a.key]; a.asked && h != nil && h.Flags.Has(core.FlagArchived) && !m.filter.archived {
+		m.filter.archived = true
 		return m.rebuild()
 	}
 	m.arrival = arrival{}

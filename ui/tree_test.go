@@ -117,7 +117,7 @@ func TestArchived(t *testing.T) {
 	c.press("a")
 	require.Contains(t, c.pane(paneTree), "▫ away")
 	require.Contains(t, c.pane(paneTree), "archived")
-	require.Contains(t, c.view(), "3 sessions   archived shown")
+	require.Contains(t, c.view(), "filter: archived too (3)")
 	c.press("a")
 	require.NotContains(t, c.view(), "away")
 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -18,10 +17,12 @@ func agentNode(id string) string { return agentPrefix + id }
 type adrift uint8
 
 const (
-	notAdrift      adrift = iota
-	parentGone            // the store does not hold the parent
-	parentArchived        // it does, but archived sessions are left out
-	parentLoop            // the lineage comes back to the session itself
+	notAdrift       adrift = iota
+	parentGone             // the store does not hold the parent
+	parentArchived         // it does, but archived sessions are left out
+	parentLoop             // the lineage comes back to the session itself
+	parentUnseen           // the viewpoint may not see the parent, and hidden rows are left out
+	parentElsewhere        // the parent runs under an agent that is left out
 )
 
 // node is an agent or a session in the forest.
@@ -32,8 +33,9 @@ type node struct {
 	kids   []int
 	adrift adrift
 	main   bool
-	live   bool  // a run is queued or running
-	at     int64 // updatedAt, for the order
+	live   bool // a run is queued or running
+	at     int64
+	rank   rank
 }
 
 func (n *node) isAgent() bool { return n.parent < 0 }
@@ -46,6 +48,9 @@ type forest struct {
 	index map[string]int
 	owned map[string]int // sessions by the agent they run under
 	live  int
+
+	list   []candidate // every session there is, whether it is in the forest or not
+	hidden int         // of them, those that the viewpoint may not see
 }
 
 func (f *forest) find(id string) (int, bool) {
@@ -58,42 +63,67 @@ type buildInput struct {
 	heads    []*core.Head
 	agents   []core.AgentInfo
 	names    key.Names
-	archived bool // also archived sessions
+	about    map[string]*about // for the filter
+	order    order
+	archived bool            // also archived sessions
+	agent    string          // only sessions of this one; "" = all
+	sight    map[string]bool // what the viewpoint may see; nil = all
+	hide     bool            // the others are left out
 }
 
-// build makes the forest: the default agent first, the others by id; main sessions first, then live ones, then the most recent.
+// leavesOut says why a session is not in the forest, as one says it of a parent: notAdrift when it is.
+func (in *buildInput) leavesOut(c *candidate) adrift {
+	switch {
+	case !in.archived && c.head.Flags.Has(core.FlagArchived):
+		return parentArchived
+	case in.agent != "" && c.agent != in.agent:
+		return parentElsewhere
+	case in.hide && !in.sees(c):
+		return parentUnseen
+	}
+	return notAdrift
+}
+
+func (in *buildInput) sees(c *candidate) bool { return in.sight == nil || in.sight[c.head.Key] }
+
+// build makes the forest: the default agent first, the others by id; the sessions of each in the order asked for.
 func build(in buildInput) *forest {
-	f := &forest{index: make(map[string]int, len(in.heads)+len(in.agents)), owned: map[string]int{}}
-	f.addAgents(in)
-	hidden := f.addSessions(in)
+	f := &forest{
+		index: make(map[string]int, len(in.heads)+len(in.agents)), owned: map[string]int{},
+		nodes: make([]node, 0, len(in.heads)+len(in.agents)+1), list: make([]candidate, 0, len(in.heads)),
+	}
+	for _, h := range in.heads {
+		f.list = append(f.list, newCandidate(h, in.names.AgentOf(h.Key), in.about[h.Key]))
+	}
+	f.addAgents(&in)
+	absent := f.addSessions(&in)
 	for i := range f.nodes {
 		if n := &f.nodes[i]; !n.isAgent() {
 			n.parent = f.agentOf(n)
 		}
 	}
-	f.link(in.heads, hidden)
+	f.link(in.heads, absent)
 	f.cutLoops()
 	for i := range f.nodes {
 		if n := &f.nodes[i]; !n.isAgent() {
 			f.nodes[n.parent].kids = append(f.nodes[n.parent].kids, i)
 		}
 	}
-	for i := range f.nodes {
-		slices.SortFunc(f.nodes[i].kids, f.order)
-	}
+	f.sorted()
 	return f
 }
 
-func (f *forest) addAgents(in buildInput) {
+// addAgents adds those that have a session in the forest, and the configured ones when all are asked for.
+func (f *forest) addAgents(in *buildInput) {
 	ids := map[string]bool{}
 	for _, a := range in.agents {
-		if a.Configured {
+		if a.Configured && !in.hide && (in.agent == "" || in.agent == a.ID) {
 			ids[a.ID] = true
 		}
 	}
-	for _, h := range in.heads {
-		if in.archived || !h.Flags.Has(core.FlagArchived) {
-			ids[in.names.AgentOf(h.Key)] = true
+	for i := range f.list {
+		if c := &f.list[i]; in.leavesOut(c) == notAdrift {
+			ids[c.agent] = true
 		}
 	}
 	sorted := make([]string, 0, len(ids))
@@ -112,23 +142,27 @@ func (f *forest) addAgents(in buildInput) {
 	}
 }
 
-// addSessions adds a node for every head that is shown and returns the keys of those that are not.
-func (f *forest) addSessions(in buildInput) map[string]bool {
-	hidden := map[string]bool{}
-	for _, h := range in.heads {
-		if !in.archived && h.Flags.Has(core.FlagArchived) {
-			hidden[h.Key] = true
+// addSessions adds a node for every session that is not left out, and returns why the others are.
+func (f *forest) addSessions(in *buildInput) map[string]adrift {
+	absent := map[string]adrift{}
+	for i := range f.list {
+		c := &f.list[i]
+		h := c.head
+		if !in.sees(c) && (in.archived || !h.Flags.Has(core.FlagArchived)) {
+			f.hidden++
+		}
+		if why := in.leavesOut(c); why != notAdrift {
+			absent[h.Key] = why
 			continue
 		}
-		agent := in.names.AgentOf(h.Key)
-		live := h.Run == core.RunRunning || h.Run == core.RunQueued
-		f.add(node{id: h.Key, agent: agent, main: h.Kind == core.KindMain, live: live, at: h.UpdatedAt})
-		f.owned[agent]++
-		if live {
+		n := node{id: h.Key, agent: c.agent, main: h.Kind == core.KindMain, live: live(h), at: h.UpdatedAt, rank: in.order.rank(h)}
+		f.add(n)
+		f.owned[c.agent]++
+		if n.live {
 			f.live++
 		}
 	}
-	return hidden
+	return absent
 }
 
 func (f *forest) add(n node) int {
@@ -140,7 +174,7 @@ func (f *forest) add(n node) int {
 func (f *forest) agentOf(n *node) int { return f.index[agentNode(n.agent)] }
 
 // link puts every spawned session under its parent.
-func (f *forest) link(heads []*core.Head, hidden map[string]bool) {
+func (f *forest) link(heads []*core.Head, absent map[string]adrift) {
 	for _, h := range heads {
 		i, shown := f.index[h.Key]
 		if !shown || h.Parent == "" {
@@ -153,8 +187,8 @@ func (f *forest) link(heads []*core.Head, hidden map[string]bool) {
 			n.adrift = parentLoop
 		case ok:
 			n.parent = parent
-		case hidden[h.Parent]:
-			n.adrift = parentArchived
+		case absent[h.Parent] != notAdrift:
+			n.adrift = absent[h.Parent]
 		default:
 			n.adrift = parentGone
 		}
@@ -179,17 +213,6 @@ func (f *forest) cutLoops() {
 	}
 }
 
-func (f *forest) order(a, b int) int {
-	x, y := &f.nodes[a], &f.nodes[b]
-	if x.main != y.main {
-		return trueFirst(x.main)
-	}
-	if x.live != y.live {
-		return trueFirst(x.live)
-	}
-	return cmp.Or(cmp.Compare(y.at, x.at), strings.Compare(x.id, y.id))
-}
-
 func trueFirst(first bool) int {
 	if first {
 		return -1
@@ -204,10 +227,12 @@ type row struct {
 	guides uint64 // bit d: an ancestor at depth d has a later sibling, so its line goes on
 	last   bool   // no sibling follows
 	folded bool
-	aside  bool // shown only because something below it matches the filter
+	aside  bool // shown only because something below it matches the filter, or because it is pinned
+	pinned bool // a main session in view although it is older than the filter asks for
 }
 
-// flatten lists the rows in view. With a filter the matches and their ancestors are shown and folds do not count.
+// flatten lists the rows in view. With a filter the matches and their ancestors are shown and folds do not count; what matches holds as
+// false is in view and no match.
 func (f *forest) flatten(folded map[string]bool, matches map[string]bool) []row {
 	w := flattener{f: f, folded: folded, matches: matches, rows: make([]row, 0, len(f.nodes))}
 	if matches != nil {
@@ -231,7 +256,8 @@ func (w *flattener) walk(i int, r row) {
 	n := &w.f.nodes[i]
 	r.node = i
 	if w.matches != nil {
-		r.aside = !w.matches[n.id]
+		found, kept := w.matches[n.id]
+		r.aside, r.pinned = !found, kept && !found
 	} else {
 		r.folded = len(n.kids) > 0 && w.folded[n.id]
 	}

@@ -20,6 +20,7 @@ type treeView struct {
 	k     *inks
 	tree  *tree
 	heads map[string]*core.Head
+	sight *sight
 	now   time.Time
 	w     int
 	focus bool
@@ -42,7 +43,7 @@ func (v treeView) row(r row, cursor bool) string {
 	switch {
 	case cursor:
 		sh = &v.k.sel
-	case r.aside:
+	case r.aside, !n.isAgent() && !v.sight.sees(n.id):
 		sh = &v.k.off
 	}
 	l := newLine(v.w)
@@ -110,7 +111,7 @@ func (v treeView) session(l *line, sh *shades, n *node, h *core.Head, r row) {
 	st := stateOf(h)
 	l.add(sh.dim, guide(n, r, v.w)).add(sh.state[st], st.glyph()+" ")
 	right := v.columns(sh, h)
-	facts := v.facts(sh, n, h, st)
+	facts := v.facts(sh, n, h, st, r)
 	l.addAll(v.name(sh, n, h, l.left-widthOf(right)-widthOf(facts)))
 	room := l.left - widthOf(right) - widthOf(facts)
 	tag, whole := "", true
@@ -181,9 +182,15 @@ func gaugeInk(sh *shades, part float64) ink {
 
 // facts are the words that matter more than the kind: what the session does when it is not idle, an override of the send policy, and
 // that its parent is not there.
-func (v treeView) facts(sh *shades, n *node, h *core.Head, st state) []run {
+func (v treeView) facts(sh *shades, n *node, h *core.Head, st state, r row) []run {
 	var runs []run
-	if st != stateIdle {
+	if !v.sight.sees(n.id) {
+		runs = append(runs, run{sh.dim, " hidden"})
+	}
+	if r.pinned {
+		runs = append(runs, run{sh.muted, " " + st.word() + " " + age(v.now, h.UpdatedAt)})
+	}
+	if st != stateIdle && !r.pinned {
 		runs = append(runs, run{sh.state[st], " " + st.word()})
 	}
 	switch {
@@ -206,6 +213,10 @@ func (a adrift) word() string {
 		return "parent archived"
 	case parentLoop:
 		return "loop"
+	case parentUnseen:
+		return "parent hidden"
+	case parentElsewhere:
+		return "other's child"
 	}
 	return ""
 }

@@ -53,7 +53,11 @@ func (m *Model) onRetry(msg retryMsg) tea.Cmd {
 
 func (m *Model) onAges() tea.Cmd {
 	m.tree.dirty, m.insp.dirty = true, true
-	return m.seams.after(agesEvery, agesMsg{})
+	again := m.seams.after(agesEvery, agesMsg{})
+	if m.filter.within != 0 {
+		return tea.Batch(again, m.runFilter())
+	}
+	return again
 }
 
 // press runs the action of a key, or says why it cannot.
@@ -128,15 +132,13 @@ func (m *Model) back() tea.Cmd {
 	case m.focus == paneTranscript:
 		return m.focusOn(paneTree)
 	case m.filter.active():
-		return m.clearFilter()
+		return m.clearFilters()
 	}
 	return nil
 }
 
 func (m *Model) toggleArchived() tea.Cmd {
-	m.archived = !m.archived
-	m.barsDirty = true
-	return m.rebuild()
+	return m.narrow(func(c *criteria) { c.archived = !c.archived })
 }
 
 func (m *Model) refresh() tea.Cmd {
