@@ -9,7 +9,7 @@ import (
 
 // shown are a text's lines with their styles: "plain <style>styled</>".
 func shown(d Drawn) []string {
-	names := []string{"text", "heading", "code", "link", "target", "mark", "label", "added", "removed"}
+	names := []string{"text", "heading", "code", "link", "target", "mark", "label", "added", "removed", "match", "current"}
 	out := []string{}
 	for _, l := range d.Lines {
 		var b strings.Builder
@@ -55,6 +55,7 @@ func TestConstructs(t *testing.T) {
 		{"strike keeps its marks", "~~gone~~", []string{"<mark>~~</><text+s>gone</><mark>~~</>"}},
 		{"one tilde is a range", "1~2 or 3~4, ~~~~no~~~~", []string{"1~2 or 3~4, ~~~~no~~~~"}},
 		{"escapes", `\*a\* \_ \\ c:\dir`, []string{`*a* _ \ c:\dir`}},
+		{"newline as an entity", "*a*&#10;b &nGt;&nGt;&nGt;&#10;c", []string{"<text+i>a</>", "b ≫⃒≫⃒≫⃒", "c"}},
 		{"entities", "&lt;b&gt; &amp; &copy; &#65;&#x42; &nope; &#0;", []string{"<b> & © AB &nope; \uFFFD"}},
 		{"R171 entities cannot smuggle", "&#27;[2J &#x202e;", []string{"␛[2J ‹U+202E›"}},
 
@@ -120,6 +121,7 @@ func TestConstructs(t *testing.T) {
 		{"a cell too many is not lost", "a|b\n-|-\n1|2|3|4|", []string{
 			"<text+b>a</><mark> │ </><text+b>b</>", "<mark>──┼────────</>", "1<mark> │ </>2 | 3|4",
 		}},
+		{"a newline in a cell", "a|b\n-|-\nc&#10;d|e", []string{"<text+b>a</>  <mark> │ </><text+b>b</>", "<mark>────┼──</>", "c d<mark> │ </>e"}},
 		{"no table", "a|b\nc|d", []string{"a|b", "c|d"}},
 		{"a list that begins is no table", "*a*:\n- ", []string{"<text+i>a</>:", "-"}},
 	} {

@@ -115,12 +115,17 @@ func (d *drawer) plain(text string) {
 
 func (d *drawer) children(n ast.Node) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		if c.PreviousSibling() != nil {
-			for range d.blankBefore(c) {
-				d.emit(rich{})
-			}
-		}
+		d.gap(c)
 		d.block(c)
+	}
+}
+
+// gap draws the blank lines before a node.
+func (d *drawer) gap(n ast.Node) {
+	if n.PreviousSibling() != nil {
+		for range d.blankBefore(n) {
+			d.emit(rich{})
+		}
 	}
 }
 
@@ -215,11 +220,7 @@ func (d *drawer) container(n ast.Node, head, rest string) {
 func (d *drawer) list(n *ast.List) {
 	number := n.Start
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		if c.PreviousSibling() != nil {
-			for range d.blankBefore(c) {
-				d.emit(rich{})
-			}
-		}
+		d.gap(c)
 		d.item(c, d.bullet(n, c, number))
 		number++
 	}

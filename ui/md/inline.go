@@ -17,9 +17,9 @@ import (
 type inliner struct {
 	src   []byte
 	ascii bool
-	// indented keeps the spaces that a source line begins with.
-	indented bool
-	clean    func(string) string
+	// indented keeps the spaces that a source line begins with; oneLine lets nothing break it.
+	indented, oneLine bool
+	clean             func(string) string
 
 	style Style
 	link  *Hyperlink
@@ -42,13 +42,19 @@ func (d *drawer) inlines(n ast.Node, style Style) []rich {
 
 // cell is a table cell's text, and what its row has over: one line of what every terminal draws equally wide.
 func (d *drawer) cell(n ast.Node, over string, style Style) rich {
-	in := inliner{src: d.src, ascii: d.o.ASCII, clean: safe.Column, style: style}
+	in := inliner{src: d.src, ascii: d.o.ASCII, oneLine: true, clean: safe.Column, style: style}
 	in.children(n)
 	in.add(over, style)
 	return in.line.take(in.clean)
 }
 
-func (in *inliner) end() { in.lines = append(in.lines, in.line.take(in.clean)) }
+func (in *inliner) end() {
+	if in.oneLine {
+		in.add(" ", in.style)
+		return
+	}
+	in.lines = append(in.lines, in.line.take(in.clean))
+}
 
 func (in *inliner) add(text string, style Style) { in.line.add(text, style, in.link) }
 
@@ -116,6 +122,7 @@ func (in *inliner) source(at int, value string) {
 	for {
 		line, rest, more := strings.Cut(value, "\n")
 		if len(in.line.raw) == 0 && line != "" && in.indented {
+			at = min(at, len(in.src))
 			start := bytes.LastIndexByte(in.src[:at], '\n') + 1
 			lead := in.src[start : start+util.TrimLeftSpaceLength(in.src[start:])]
 			in.line.add(string(lead[:min(len(lead), max(at-start, 0))]), Text, nil)
@@ -186,7 +193,7 @@ func targetNote(target, title string, same bool) string {
 		parts = append(parts, target)
 	}
 	if title != "" {
-		parts = append(parts, strconv.Quote(strings.ReplaceAll(title, "\n", " ")))
+		parts = append(parts, `"`+title+`"`)
 	}
 	return strings.ReplaceAll(strings.Join(parts, " "), "\n", " ")
 }

@@ -3,7 +3,7 @@
 // A message is cut into blocks by Split, which costs a scan of its bytes; each block is drawn by Draw when it is seen, and is an item
 // of the transcript's cache. While a message grows, Regrow cuts only its end again. Render does all at once.
 //
-//	blocks := md.Split(text)                        // or md.Regrow(blocks, text) while it grows
+//	blocks := md.Split(text)                        // or md.Regrow(before, blocks, text) while it grows
 //	for _, line := range r.Draw(block, w, opts).Lines {
 //		for style, text := range line.Pieces() { … } // write text in the ink of style, then pad to w
 //	}
@@ -49,6 +49,8 @@ const (
 	Label        // the language of a code block
 	Added        // a line of a diff
 	Removed
+	Match   // what a search found
+	Current // the match the operator is at
 )
 
 // Role of a style, without its bits.

@@ -164,6 +164,8 @@ func TestBounds(t *testing.T) {
 	assert.Contains(t, texts(table[:maxMarkdown/2], 2000, Options{})[1], "┼")
 	assert.Contains(t, texts(table, 2000, Options{})[1], "|-|-")
 
+	assert.Len(t, texts("a"+strings.Repeat("\n", 5*maxBlank)+"b", 80, Options{}), maxBlank+2)
+
 	big := strings.Repeat("*word* *word*\n", maxMarkdown/14+1)
 	assert.Equal(t, "*word* *word*", texts(big, 80, Options{})[0])
 	assert.Equal(t, "word word", texts(big[:maxMarkdown-14], 80, Options{})[0])

@@ -8,6 +8,9 @@ const (
 	maxMarkdown = 32 << 10 // of a block that is parsed
 )
 
+// maxBlank is how many of the blank lines before a block are drawn.
+const maxBlank = 100
+
 // Block is a part of a text that is drawn by itself: paragraphs, lists and tables up to the next blank line before a line that cannot
 // belong to them, a fenced code block, or at most 16 KiB of a longer one or of plain text.
 type Block struct {
@@ -34,21 +37,25 @@ func (b Block) Size() int { return len(b.text) }
 
 // Split cuts a text into blocks. CRLF counts as a newline.
 func Split(src string) []Block {
-	blocks, _ := Regrow(nil, src)
+	blocks, _ := Regrow("", nil, src)
 	return blocks
 }
 
-// Regrow is Split for a text that begins with the one that blocks were split from. The first kept blocks are as they were.
-func Regrow(blocks []Block, src string) (grown []Block, kept int) {
+// Regrow is Split(src), for a text that grew: blocks were split from old. The first kept blocks are as they were; it keeps none when
+// src does not begin with old.
+func Regrow(old string, blocks []Block, src string) (grown []Block, kept int) {
+	if !strings.HasPrefix(src, old) {
+		blocks = nil
+	}
 	s := scanner{src: strings.ReplaceAll(src, "\r\n", "\n")}
 	last := lastScan(blocks)
 	if last > 0 && blocks[last].torn {
 		last = lastScan(blocks[:last]) // the whole line may turn out to belong to it
 	}
-	s.blocks = blocks[:last:last]
 	if last < len(blocks) {
 		s.at, s.before = blocks[last].at, blocks[last].before
 	}
+	s.blocks = blocks[:last:last]
 	s.run()
 	for i := lastScan(s.blocks); i < len(s.blocks); i++ {
 		s.blocks[i].torn = strings.IndexByte(s.src[s.blocks[i].at:], '\n') < 0
@@ -157,7 +164,7 @@ func (s *scanner) cuts(l line) bool {
 	return s.list == 0 || itemOf(l).width == 0
 }
 
-// fence reports whether l opens a code block that is in no list.
+// fence reports whether l opens a code block that is in no list; where nobody can tell, it takes note.
 func (s *scanner) fence(l line) bool {
 	if l.indent > 3 || s.stuck || fenceOf(l.rest).length == 0 {
 		return false
@@ -239,13 +246,13 @@ func (s *scanner) chunk(text string) {
 	case len(text) > maxMarkdown || tooDeep(text):
 		s.pieces(Block{kind: kindPlain}, text)
 	default:
-		s.blocks = append(s.blocks, Block{kind: kindMarkdown, before: s.before, text: text, at: s.at})
+		s.blocks = append(s.blocks, Block{kind: kindMarkdown, before: min(s.before, maxBlank), text: text, at: s.at})
 	}
 }
 
 // pieces adds copies of b that share a text, cut at line ends where there are any.
 func (s *scanner) pieces(b Block, text string) {
-	b.before, b.at, b.first = s.before, s.at, true
+	b.before, b.at, b.first = min(s.before, maxBlank), s.at, true
 	for len(text) > maxPiece {
 		cut := strings.LastIndexByte(text[:maxPiece+1], '\n')
 		next := cut + 1

@@ -1,6 +1,7 @@
 package md
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -78,12 +79,43 @@ func TestRegrow(t *testing.T) {
 		src := markdown().Draw(t, "src")
 		var blocks []Block
 		for at := 0; at < len(src); {
+			before := src[:at]
 			at = min(len(src), at+rapid.IntRange(1, 30).Draw(t, "step"))
 			old := blocks
 			var kept int
-			blocks, kept = Regrow(blocks, src[:at])
+			blocks, kept = Regrow(before, old, src[:at])
 			require.Equal(t, Split(src[:at]), blocks, "%q", src[:at])
 			require.Equal(t, append([]Block{}, old[:kept]...), append([]Block{}, blocks[:kept]...))
 		}
+		other := markdown().Draw(t, "other")
+		replaced, _ := Regrow(src, blocks, other)
+		require.Equal(t, Split(other), replaced, "a text that is another one")
 	})
+}
+
+// TestGrowing: a message drawn while it comes in, only what is not kept drawn again, looks at each moment like the whole of it so far.
+func TestGrowing(t *testing.T) {
+	src, err := os.ReadFile("../../testdata/ui/md/agent.md")
+	require.NoError(t, err)
+	r := New()
+	var blocks []Block
+	var drawn []Drawn
+	again := 0
+	for at := 1; at <= len(src); at++ {
+		var kept int
+		blocks, kept = Regrow(string(src[:at-1]), blocks, string(src[:at]))
+		drawn = drawn[:kept]
+		var lines []Line
+		for _, b := range blocks[kept:] {
+			drawn = append(drawn, r.Draw(b, 40, Options{}))
+			again += b.Size()
+		}
+		for _, d := range drawn {
+			lines = append(lines, d.Lines...)
+		}
+		if at%7 == 0 || at == len(src) {
+			require.Equal(t, rows(r.Render(string(src[:at]), 40, Options{}).Lines), rows(lines), "%q", src[:at])
+		}
+	}
+	require.Less(t, again/len(src), 250, "bytes drawn for each byte that came: of the last block, not of the text")
 }
