@@ -197,6 +197,7 @@ type SearchQuery struct {
 	Session    string `json:"session,omitempty"` // only this one (key or sessionId)
 	Agent      string `json:"agent,omitempty"`
 	Generation bool   `json:"generations,omitempty"` // older generations and orphans too
+	After      uint64 `json:"after,omitempty"`       // only messages after this one; for one Session
 	Limit      int    `json:"limit,omitempty"`       // hits per call; 0 = 50
 	Cursor     string `json:"cursor,omitempty"`
 }

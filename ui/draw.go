@@ -61,9 +61,12 @@ func (m *Model) drawTranscript() {
 		return
 	}
 	m.trans.settle()
-	lines := m.trans.lines
+	lines := m.trans.shown(m.k, m.find.needle, m.focus == paneTranscript)
 	if len(lines) == 0 {
 		lines = m.noLines(m.trans.w, m.trans.h)
+	}
+	if m.find.active() {
+		lines = append([]string{m.findLine(m.trans.w)}, lines...)
 	}
 	m.box(paneTranscript, box{title: m.transcriptTitle(), note: m.generationNote(), foot: m.position(), lines: lines})
 	m.trans.dirty = false

@@ -15,6 +15,8 @@ type reading struct {
 	tools    bool
 	thinking bool
 	wrap     bool
+	raw      bool // Markdown as it was written
+	notes    bool // events with all they say
 }
 
 // entry is a transcript line taken apart for the screen.
@@ -24,6 +26,8 @@ type entry struct {
 	top   bool   // the first of its transcript
 	day   string // a new day begins here
 	parts []part
+
+	folds, folded int // what can be folded, and what of it is
 }
 
 // part is a piece of an entry with its own lines. A text is cut into parts of bounded size, so that a message of megabytes costs what is
@@ -42,6 +46,7 @@ const (
 	partOneLine                 // cut
 	partRule                    // a line across
 	partGap                     // the blank before an entry and the day's divider; may take no line
+	partMarkdown
 )
 
 // maxPart bounds the text of a part in bytes.
@@ -52,6 +57,23 @@ type entryMaker struct {
 	k    *inks
 	read reading
 	zone *time.Location
+}
+
+// opened is the maker of a message that is unfolded or folded by itself; nil = as all are.
+func (e entryMaker) opened(open *bool) entryMaker {
+	if open != nil {
+		e.read.tools, e.read.thinking, e.read.notes = *open, *open, *open
+	}
+	return e
+}
+
+// fold counts something that can be folded and hands on whether it is open.
+func (e *entry) fold(open bool) bool {
+	e.folds++
+	if !open {
+		e.folded++
+	}
+	return open
 }
 
 // facts are the fields of a message object that the console shows beside its content.
@@ -128,8 +150,8 @@ func (e entryMaker) clock(at int64) string {
 
 func (e entryMaker) event(out *entry, m *core.Message) {
 	out.quiet, out.bar = true, e.k.dim
-	text, loud, failed := describe(m.Raw)
-	text = safe.Line(text)
+	told := describe(m.Raw)
+	text, loud, failed := safe.Line(told.text), told.loud, told.failed
 	switch {
 	case text == "":
 	case loud:
@@ -141,6 +163,9 @@ func (e entryMaker) event(out *entry, m *core.Message) {
 	default:
 		lead := []run{{e.k.dim, e.clock(m.At) + "  "}}
 		out.parts = append(out.parts, part{kind: partOneLine, lead: lead, ink: e.k.dim, text: text})
+	}
+	if told.body != "" && out.fold(e.read.notes) {
+		e.text(out, e.k.muted, told.body)
 	}
 }
 
@@ -268,7 +293,7 @@ func runeStart(s string, i int) int {
 }
 
 func (e entryMaker) thought(out *entry, text string) {
-	if e.read.thinking {
+	if out.fold(e.read.thinking) {
 		out.parts = append(out.parts, part{kind: partOneLine, lead: []run{{e.k.thinking, "▾ thinking"}}})
 		e.text(out, e.k.thinking, text)
 		return
@@ -279,7 +304,7 @@ func (e entryMaker) thought(out *entry, text string) {
 
 func (e entryMaker) call(out *entry, b core.Block) {
 	name := run{e.k.tool, safe.Line(firstOf(b.Name, "tool without a name"))}
-	if e.read.tools {
+	if out.fold(e.read.tools) {
 		out.parts = append(out.parts, part{kind: partOneLine, lead: []run{{e.k.tool, "▾ "}, name}})
 		e.text(out, e.k.muted, pretty(b.Arguments))
 		return
@@ -304,7 +329,7 @@ func (e entryMaker) result(out *entry, m *core.Message) {
 	for _, image := range images {
 		lead = append(lead, run{e.k.dim, " · [image " + bytesOf(int64(image)) + "]"})
 	}
-	if e.read.tools {
+	if out.fold(e.read.tools) {
 		out.parts = append(out.parts, part{kind: partOneLine, lead: lead})
 		e.text(out, e.k.muted, text)
 		return

@@ -17,46 +17,52 @@ type event struct {
 	Content                    json.RawMessage
 }
 
-// describe is the line for an event; loud ones part the transcript. An event that tells an operator nothing has no text.
-func describe(raw []byte) (text string, loud, failed bool) {
+// tale is what an event tells. Loud ones part the transcript; body is what is left out of the line until it is unfolded.
+type tale struct {
+	text, body   string
+	loud, failed bool
+}
+
+// describe is what to tell of an event. One that tells an operator nothing has no text.
+func describe(raw []byte) tale {
 	var e event
 	if json.Unmarshal(raw, &e) != nil {
-		return "", false, false
+		return tale{}
 	}
 	switch e.Type {
 	case "session":
-		return "session started" + prefixed(" in ", e.CWD), false, false
+		return tale{text: "session started" + prefixed(" in ", e.CWD)}
 	case "model_change":
-		return "model " + firstOf(e.Provider+prefixed("/", e.ModelID), unknown), false, false
+		return tale{text: "model " + firstOf(e.Provider+prefixed("/", e.ModelID), unknown)}
 	case "thinking_level_change":
-		return "thinking " + firstOf(e.ThinkingLevel, unknown), false, false
+		return tale{text: "thinking " + firstOf(e.ThinkingLevel, unknown)}
 	case "compaction":
-		text = "compaction"
+		text := "compaction"
 		if e.TokensBefore > 0 {
 			text += " · " + count(e.TokensBefore) + " tokens before"
 		}
-		return text + prefixed(" · ", e.Summary), true, false
+		return tale{text: text + prefixed(" · ", e.Summary), body: e.Summary, loud: true}
 	case "branch_summary":
-		return "branch summary" + prefixed(" · ", e.Summary), true, false
+		return tale{text: "branch summary" + prefixed(" · ", e.Summary), body: e.Summary, loud: true}
 	case "session_info":
-		return "named" + prefixed(" ", e.Name), false, false
+		return tale{text: "named" + prefixed(" ", e.Name)}
 	case "label":
-		return "label" + prefixed(" ", e.Label), false, false
+		return tale{text: "label" + prefixed(" ", e.Label)}
 	case "custom", "custom_message":
 		return e.custom()
 	}
-	return "event " + firstOf(e.Type, unknown), false, false
+	return tale{text: "event " + firstOf(e.Type, unknown)}
 }
 
-func (e *event) custom() (text string, loud, failed bool) {
+func (e *event) custom() tale {
 	switch {
 	case e.CustomType == "model-snapshot":
-		return "", false, false
+		return tale{}
 	case e.CustomType == "openclaw:prompt-error":
-		return "run failed" + prefixed(": ", e.Data.Error), false, true
+		return tale{text: "run failed" + prefixed(": ", e.Data.Error), body: e.Data.Error, failed: true}
 	}
 	said, _ := core.Unquote(e.Content)
-	return firstOf(e.CustomType, "note") + prefixed(" · ", said), false, false
+	return tale{text: firstOf(e.CustomType, "note") + prefixed(" · ", said), body: said}
 }
 
 // prefixed is text behind a joint, or nothing when there is no text.

@@ -64,6 +64,9 @@ type Model struct {
 	tree     tree
 	filter   filter
 	trans    transcript
+	find     find
+	visit    *visit
+	trail    []target // where jumps began
 	insp     inspector
 	sequence sequence
 	layers   []layer // over the panes, the top one last
@@ -103,7 +106,7 @@ func New(env Env) *Model {
 	k := newInks(env.Theme)
 	m := &Model{
 		env: env, k: k, actions: env.Keys.over(actions()), ctx: ctx, cancel: cancel,
-		fleet: newFleet(), tree: newTree(), filter: newFilter(),
+		fleet: newFleet(), tree: newTree(), filter: newFilter(), find: find{field: newField()},
 		trans: newTranscript(entryMaker{k: k, read: reading{wrap: true}, zone: env.Zone}),
 		w:     env.Width, h: env.Height, barsDirty: true,
 	}

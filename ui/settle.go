@@ -11,7 +11,9 @@ func (m *Model) settle() tea.Cmd {
 		m.barsDirty, m.tree.dirty, m.trans.dirty, m.insp.dirty = true, true, true, true
 		m.resize()
 	}
+	m.fitTranscript()
 	m.followCursor()
+	finding := m.keepFinding()
 	m.drawTree()
 	m.drawTranscript()
 	m.drawInspector()
@@ -19,24 +21,37 @@ func (m *Model) settle() tea.Cmd {
 		m.head, m.foot = m.header(), m.footer()
 		m.barsDirty, m.dirty = false, true
 	}
-	return m.requests()
+	return tea.Batch(finding, m.requests())
 }
 
 func (m *Model) resize() {
 	m.dirty = true
-	if r := m.lay.panes[paneTranscript]; r.shown() {
-		m.trans.resize(r.inner())
-	}
 	if r := m.lay.panes[paneInspector]; r.shown() {
 		m.insp.resize(r.inner())
 	}
 }
 
-// followCursor turns the other panes to the session under the cursor.
+// fitTranscript sets the lines that are left for messages.
+func (m *Model) fitTranscript() {
+	if r := m.lay.panes[paneTranscript]; r.shown() {
+		w, h := r.inner()
+		if m.find.active() {
+			h--
+		}
+		m.trans.resize(w, h)
+	}
+}
+
+// followCursor turns the other panes to the session under the cursor, or to the one that is visited.
 func (m *Model) followCursor() {
-	key := m.tree.selected()
-	if key != m.trans.key {
-		m.trans.show(key, "")
+	key, generation := m.tree.selected(), ""
+	if v := m.visit; v != nil && v.from == key {
+		key, generation = v.key, v.generation
+	} else {
+		m.visit = nil
+	}
+	if key != m.trans.key || key == "" && generation != m.trans.generation {
+		m.trans.show(key, generation)
 		m.barsDirty = true
 	}
 	if key != m.insp.key {

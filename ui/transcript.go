@@ -39,7 +39,10 @@ type transcript struct {
 	top    place
 	follow bool
 	unseen int
-	start  bool // open at the first message instead of the last
+	start  bool  // open at the first message instead of the last
+	seek   *jump // open at this message instead of the last
+	cursor messageCursor
+	narrow core.MessageFilter // what is left out of the transcript
 
 	read  reading
 	shift int // first column shown when lines do not wrap
@@ -48,6 +51,7 @@ type transcript struct {
 	w, h  int
 	dirty bool
 	lines []string
+	spots []spot // where the lines come from
 	last  uint64 // seq of the last message on the screen
 	wide  int    // widest line on the screen
 
@@ -68,7 +72,7 @@ func (f *fetch) begin() int {
 }
 
 func newTranscript(maker entryMaker) transcript {
-	return transcript{items: newItems(maker), read: maker.read, follow: true, dirty: true}
+	return transcript{items: newItems(maker), read: maker.read, narrow: everything(), follow: true, dirty: true}
 }
 
 // show turns to a generation of a session; "" is the current one.
@@ -79,7 +83,8 @@ func (t *transcript) show(key, generation string) {
 	t.fetch.waiting = false
 	t.shift = 0
 	t.drop()
-	t.start, t.follow, t.unseen = false, true, 0
+	t.start, t.seek, t.follow, t.unseen = false, nil, true, 0
+	t.cursor = messageCursor{}
 }
 
 func (t *transcript) drop() {
@@ -100,10 +105,13 @@ func (t *transcript) failed(err error) {
 
 // wants is the next request this pane needs, if any.
 func (t *transcript) wants() (core.MessageQuery, bool) {
-	q := core.MessageQuery{Session: t.key, Generation: t.generation, Limit: pageSize, Filter: core.MessageFilter{Events: true}}
+	q := core.MessageQuery{Session: t.key, Generation: t.generation, Limit: pageSize, Filter: t.narrow}
 	switch {
-	case t.key == "" || t.fetch.busy || t.fetch.waiting || t.h <= 0:
+	case t.nothing() || t.fetch.busy || t.fetch.waiting || t.h <= 0:
 		return q, false
+	case !t.known && t.seek != nil:
+		q.Before = t.seek.seq + pageSize/2
+		return q, true
 	case !t.known:
 		return q, true
 	case len(t.held) == 0:
@@ -120,6 +128,9 @@ func (t *transcript) wants() (core.MessageQuery, bool) {
 	}
 	return q, false
 }
+
+// nothing reports whether no transcript is chosen.
+func (t *transcript) nothing() bool { return t.key == "" && t.generation == "" }
 
 func (t *transcript) near(seq uint64, end bool) bool {
 	i := t.find(seq)
@@ -162,6 +173,7 @@ func (t *transcript) take(q core.MessageQuery, page core.MessagePage) {
 		if q.Oldest && len(page.Messages) > 0 {
 			t.top = place{seq: page.Messages[0].Seq}
 		}
+		t.arrive(page)
 	}
 	t.gen, t.known, t.err = page.Generation, true, nil
 }
@@ -229,7 +241,11 @@ func spoken(lines []core.Message) int {
 
 // changed hears that messages were appended to a generation.
 func (t *transcript) changed(c core.Change) {
-	if !t.known || c.ID != t.gen.ID {
+	if !t.known {
+		t.grew = true // a page that is on its way may have been read before
+		return
+	}
+	if c.ID != t.gen.ID {
 		return
 	}
 	t.gen.LastSeq = max(t.gen.LastSeq, c.LastSeq)
@@ -245,6 +261,9 @@ func (t *transcript) missed() { t.grew = t.grew || t.known }
 
 // setReading changes what is unfolded and whether lines break; the top of the screen stays with its message.
 func (t *transcript) setReading(r reading) {
+	if r.tools != t.read.tools || r.thinking != t.read.thinking {
+		t.cursor.opened = nil
+	}
 	t.read, t.items.maker.read = r, r
 	t.items.clear()
 	t.top.part, t.top.line = min(t.top.part, 1), 0
@@ -255,6 +274,7 @@ func (t *transcript) setReading(r reading) {
 // toEnd follows the newest messages.
 func (t *transcript) toEnd() {
 	t.follow, t.unseen, t.dirty = true, 0, true
+	t.seek, t.cursor.seq = nil, 0
 	if t.below {
 		t.start = false
 		t.known = false // the newest page replaces what is held
@@ -267,6 +287,7 @@ func (t *transcript) toStart() {
 		return
 	}
 	t.follow, t.dirty = false, true
+	t.seek, t.cursor.seq = nil, t.held[0].Seq
 	if t.more {
 		t.start = true
 	}

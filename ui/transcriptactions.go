@@ -25,8 +25,15 @@ func transcriptActions() []action {
 	}
 }
 
+// scrollBy scrolls by a line up or down. Where there is nothing left to scroll to, the cursor goes on alone.
 func scrollBy(lines int) func(*Model) tea.Cmd {
-	return func(m *Model) tea.Cmd { m.trans.scroll(lines); return nil }
+	return func(m *Model) tea.Cmd {
+		top := m.trans.top
+		if m.trans.scroll(lines); m.trans.top == top {
+			m.trans.step(lines)
+		}
+		return nil
+	}
 }
 
 // scrollScreens scrolls by halves of a screen; a whole one leaves a line to hold on to.

@@ -70,6 +70,9 @@ func (m *Model) press(msg tea.KeyMsg) tea.Cmd {
 	if m.filter.editing {
 		return m.typeFilter(msg)
 	}
+	if m.find.editing {
+		return m.typeFind(msg)
+	}
 	if msg.Paste {
 		return nil // pasted text is no command (R153)
 	}
@@ -129,6 +132,9 @@ func (m *Model) back() tea.Cmd {
 	switch {
 	case m.focus == paneInspector:
 		return m.focusOn(m.behind)
+	case m.focus == paneTranscript && m.find.active():
+		m.clearFind()
+		return nil
 	case m.focus == paneTranscript:
 		return m.focusOn(paneTree)
 	case m.filter.active():

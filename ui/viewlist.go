@@ -38,7 +38,7 @@ func (c *items) forget(seq uint64) {
 	}
 }
 
-func (c *items) get(m, before *core.Message) *item {
+func (c *items) get(m, before *core.Message, opened *bool) *item {
 	c.tick++
 	if it := c.all[m.Seq]; it != nil {
 		it.used = c.tick
@@ -47,7 +47,7 @@ func (c *items) get(m, before *core.Message) *item {
 	if len(c.all) >= keepItems || c.bytes > keepBytes {
 		c.evict()
 	}
-	it := &item{entry: c.maker.make(m, before), used: c.tick}
+	it := &item{entry: c.maker.opened(opened).make(m, before), used: c.tick}
 	it.drawn = make([][]string, len(it.parts))
 	for i := range it.parts {
 		it.size += len(it.parts[i].text)
@@ -76,7 +76,7 @@ func (t *transcript) item(i int) *item {
 	} else if t.more {
 		before = &t.held[0] // what stands above is not here: no divider until it is
 	}
-	return t.items.get(&t.held[i], before)
+	return t.items.get(&t.held[i], before, t.opened(t.held[i].Seq))
 }
 
 // linesOf are the lines of a part of the message held at i, all as wide as the pane.
@@ -196,7 +196,7 @@ func (t *transcript) scroll(by int) {
 		return
 	}
 	if by < 0 {
-		t.follow = false
+		t.unfollow()
 		t.top = t.placeOf(t.up(s, -by))
 		return
 	}
@@ -247,7 +247,7 @@ func (t *transcript) resize(w, h int) {
 
 // settle lays out the lines on the screen from the top's place. It happens when something changed, never while drawing.
 func (t *transcript) settle() {
-	t.lines = t.lines[:0]
+	t.lines, t.spots = t.lines[:0], t.spots[:0]
 	t.last, t.wide = 0, 0
 	if len(t.held) == 0 || t.h <= 0 || t.w <= 0 {
 		return
@@ -261,11 +261,12 @@ func (t *transcript) settle() {
 	}
 	t.top = t.placeOf(s)
 	for len(t.lines) < t.h {
-		t.lines = append(t.lines, t.linesOf(s.i, s.part)[s.line])
+		t.lines, t.spots = append(t.lines, t.linesOf(s.i, s.part)[s.line]), append(t.spots, s)
 		t.last = t.held[s.i].Seq
 		t.wide = max(t.wide, t.item(s.i).wide)
 		if s, ok = t.next(s); !ok {
-			return
+			break
 		}
 	}
+	t.holdCursor()
 }

@@ -34,6 +34,9 @@ func (b *board) Search(ctx context.Context, q core.SearchQuery) (core.SearchPage
 	if q.Limit < 0 || q.Limit > maxHits {
 		return core.SearchPage{}, core.Errorf(core.CodeInvalidParams, "limit %d: 1 to %d, or 0 for %d", q.Limit, maxHits, searchHits)
 	}
+	if q.After > 0 && q.Session == "" {
+		return core.SearchPage{}, core.Errorf(core.CodeInvalidParams, "after %d names a message of one session: give the session too", q.After)
+	}
 	if q.Limit == 0 {
 		q.Limit = searchHits
 	}
@@ -207,7 +210,7 @@ func (s *searcher) generations(key string, ids []string) (done bool, err error) 
 func (s *searcher) generation(key, id string, before uint64) (done bool, err error) {
 	done = true
 	s.at.Generation, s.at.Seq = id, before
-	err = s.reader.Messages(id, core.SeqRange{Before: before, Backward: true}, func(m *core.Message) bool {
+	err = s.reader.Messages(id, core.SeqRange{After: s.q.After, Before: before, Backward: true}, func(m *core.Message) bool {
 		if s.full() {
 			done = false
 			return false

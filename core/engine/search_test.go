@@ -156,3 +156,20 @@ func TestSearchRefusesWhatItCannotLookFor(t *testing.T) {
 		assert.Equal(t, core.CodeInvalidParams, core.CodeOf(err), "%+v", q)
 	}
 }
+
+// A console looks through what was appended since it last looked.
+func TestSearchAfterAMessage(t *testing.T) {
+	b := newBench(t, "", session("agent:main:main"))
+	for i := range 6 {
+		b.say("agent:main:main", user(fmt.Sprintf("the bell %d", i)))
+	}
+	for after, want := range map[uint64]int{1: 5, 4: 2, 6: 0, 99: 0} {
+		hits, _ := everyHit(t, b.as(""), core.SearchQuery{Text: "bell", Session: "agent:main:main", After: after, Limit: 1})
+		require.Len(t, hits, want)
+		for _, h := range hits {
+			assert.Greater(t, h.Seq, after)
+		}
+	}
+	_, err := b.as("").Search(t.Context(), core.SearchQuery{Text: "bell", After: 1})
+	assert.Equal(t, core.CodeInvalidParams, core.CodeOf(err))
+}
