@@ -1,6 +1,7 @@
 package md
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -50,11 +51,11 @@ func (d *drawer) overflow(last ast.Node) string {
 	if last.Lines() == nil || last.Lines().Len() == 0 {
 		return ""
 	}
-	rest, _, _ := strings.Cut(string(d.src[last.Lines().At(0).Stop:]), "\n")
-	if rest = strings.Trim(rest, " \t\r|"); rest == "" {
+	rest, _, _ := bytes.Cut(d.src[last.Lines().At(0).Stop:], []byte("\n"))
+	if rest = bytes.Trim(rest, " \t\r|"); len(rest) == 0 {
 		return ""
 	}
-	return " | " + rest
+	return " | " + string(rest)
 }
 
 // table draws a table in columns, or as a list of its rows where columns would be too narrow to read.
