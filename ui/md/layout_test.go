@@ -65,7 +65,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// TestWide: the widest line that was cut says how far Shift is useful.
+// TestWide holds R182: the widest line that was cut says how far Shift is useful.
 func TestWide(t *testing.T) {
 	src := "prose that wraps\n\n```\n0123456789\n0123456789abc\n```\n\n> ```\n> 0123456789abcd\n> ```"
 	d := New().Render(src, 14, Options{})

@@ -1,8 +1,8 @@
 package md
 
 import (
-	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -47,6 +47,7 @@ func anything() *rapid.Generator[string] {
 	return rapid.Map(rapid.SliceOfN(piece, 0, 60), func(p []string) string { return strings.Join(p, "") })
 }
 
+// TestSafety holds R146, R171 and R225 for any text, width and options.
 func TestSafety(t *testing.T) {
 	r := New()
 	rapid.Check(t, func(t *rapid.T) {
@@ -173,5 +174,21 @@ func TestBounds(t *testing.T) {
 	big := strings.Repeat("*word* *word*\n", maxMarkdown/14+1)
 	assert.Equal(t, "*word* *word*", texts(big, 80, Options{})[0])
 	assert.Equal(t, "word word", texts(big[:maxMarkdown-14], 80, Options{})[0])
-	assert.Len(t, texts(big, 80, Options{}), strings.Count(big, "\n"), fmt.Sprint("cut at line ends only"))
+	assert.Len(t, texts(big, 80, Options{}), strings.Count(big, "\n"), "cut at line ends only")
+}
+
+// TestOneRendererForMany: a Renderer has no state of its own.
+func TestOneRendererForMany(t *testing.T) {
+	r := New()
+	src := strings.Join(fragments, "")
+	want := rows(r.Render(src, 40, Options{}).Lines)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 20 {
+				assert.Equal(t, want, rows(r.Render(src, 40, Options{}).Lines))
+			}
+		})
+	}
+	wg.Wait()
 }
