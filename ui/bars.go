@@ -91,6 +91,9 @@ func (m *Model) headerParts(room int) []headerPart {
 	if !looking {
 		parts = append(parts, counts)
 	}
+	if n := len(m.marks.keys); n > 0 {
+		parts = append(parts, headerPart{run: run{k.filter, strconv.Itoa(n) + " marked"}})
+	}
 	if m.order != byRecency {
 		parts = append(parts, headerPart{run{k.filter, "sort " + m.order.word()}, true})
 	}

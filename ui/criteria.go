@@ -97,9 +97,6 @@ const (
 	bySight // the viewpoint may not see it and hidden rows are left out
 )
 
-// outside are the criteria that take a session out of the forest; the others leave what is above a match in view.
-const outside = byAgent | byArchive | bySight
-
 // question is all that decides which sessions are in view. It is asked beside the screen and holds nothing that changes.
 type question struct {
 	criteria

@@ -53,18 +53,19 @@ func (m *Model) empty() bool { return m.fleet.loaded > 0 && len(m.fleet.heads) =
 
 func (m *Model) welcome() []passage {
 	k := m.k
-	return []passage{
-		{k.text, ""},
-		{k.strong, "Welcome. This store holds no sessions yet."},
-		{k.text, ""},
-		{k.muted, "Bring in an OpenClaw state directory:"},
-		{k.accent, "  cordboard import ~/.openclaw"},
-		{k.text, ""},
-		{k.muted, "Or look around in a small fleet first:"},
-		{k.accent, "  cordboard demo"},
-		{k.text, ""},
-		{k.dim, "What is imported shows up here at once. " + m.keyFor("help.open") + " lists the keys, " + m.keyFor("console.quit") + " quits."},
+	dirs, bring := m.env.OpenClaw, "Bring in what was found on this machine:"
+	if len(dirs) == 0 {
+		dirs, bring = []string{"~/.openclaw"}, "Bring in an OpenClaw state directory:"
 	}
+	list := []passage{{k.text, ""}, {k.strong, "Welcome. This store holds no sessions yet."}, {k.text, ""}, {k.muted, bring}}
+	for _, dir := range dirs {
+		list = append(list, passage{k.accent, "  cordboard import " + safe.Line(dir)})
+	}
+	return append(list, passage{k.text, ""},
+		passage{k.muted, "Or look around in a small fleet first:"},
+		passage{k.accent, "  cordboard demo"},
+		passage{k.text, ""},
+		passage{k.dim, "What is imported shows up here at once. " + m.keyFor("help.open") + " lists the keys, " + m.keyFor("console.quit") + " quits."})
 }
 
 // noRows is the tree without rows.

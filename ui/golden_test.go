@@ -39,9 +39,7 @@ func TestScreens(t *testing.T) {
 	for _, size := range sizes {
 		for _, s := range screens {
 			t.Run(fmt.Sprintf("%s-%dx%d", s.name, size[0], size[1]), func(t *testing.T) {
-				c := newConsole(t, board, size[0], size[1])
-				c.now = evening
-				c.send(agesMsg{})
+				c := consoleIn(t, Env{Board: board}, evening, size[0], size[1])
 				s.do(c)
 				fits(t, c.view(), size[0], size[1])
 				golden(t, fmt.Sprintf("%s-%dx%d", s.name, size[0], size[1]), c.view())

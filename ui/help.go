@@ -104,6 +104,8 @@ func (m *Model) helpLines(w int) []string {
 		{"▲", "send policy set on the session itself: ▲deny, ▲allow"},
 		{"⇣", "mirrored from an imported directory: read only"},
 		{"⇄", "message from another session"},
+		{"•", "unread messages"},
+		{"◆", "marked"},
 		{"▸ ◂", "tool call and its result"},
 		{unknown, "figure not known (0 is a figure)"},
 		{"~", "old figure"},

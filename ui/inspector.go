@@ -111,6 +111,10 @@ func (p *inspector) draw(m *Model, h *core.Head) {
 	m.sightSheet(s, h.Key)
 	s.blank()
 	p.identity(s, h)
+	if m.unread.news(h) {
+		s.fact("unread", k.accent, "• new messages")
+	}
+	s.fact("path", k.muted, m.breadcrumb(h.Key))
 	if d := p.detail; d != nil {
 		p.policy(s, d)
 		p.lineage(s, h, d, fleet)

@@ -75,6 +75,9 @@ func (m *Model) onHeads(msg headsMsg) tea.Cmd {
 		return tea.Batch(m.rebuild(), m.headsCmd(msg.load, msg.page.Next))
 	}
 	m.fleet.end()
+	if m.unread.Since == 0 {
+		m.unread.Since = m.env.Now().UnixMilli()
+	}
 	m.trouble, m.link.wait, m.barsDirty = "", 0, true
 	if m.link.stream != nil {
 		return tea.Batch(m.rebuild(), m.lookAgain())
@@ -133,6 +136,11 @@ func (m *Model) apply(c core.Change, at core.Rev) impact {
 	switch c.Kind {
 	case core.ChangeSession:
 		hit := m.fleet.apply(c, at)
+		if c.Head != nil {
+			m.unread.rewound(c.Head)
+		} else {
+			delete(m.marks.keys, c.ID)
+		}
 		if m.tree.visible(c.ID) {
 			m.tree.dirty = true
 		}

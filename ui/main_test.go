@@ -68,8 +68,16 @@ type console struct {
 
 func newConsole(t tester, board core.Board, w, h int) *console {
 	t.Helper()
-	c := &console{t: t, now: noon}
-	c.m = New(Env{Board: board, Theme: styles(t, themes.Dark, termenv.Ascii), Title: "~/data", Now: func() time.Time { return c.now }, Zone: time.UTC})
+	return consoleIn(t, Env{Board: board}, noon, w, h)
+}
+
+// consoleIn is a console whose surroundings and time are given; what the surroundings leave out is plain.
+func consoleIn(t tester, env Env, now time.Time, w, h int) *console {
+	t.Helper()
+	c := &console{t: t, now: now}
+	env.Theme, env.Title, env.Zone = styles(t, themes.Dark, termenv.Ascii), "~/data", time.UTC
+	env.Now = func() time.Time { return c.now }
+	c.m = New(env)
 	c.m.seams = seams{
 		after:  func(_ time.Duration, msg tea.Msg) tea.Cmd { c.timers = append(c.timers, msg); return nil },
 		listen: func(s core.Stream) tea.Cmd { c.stream = s; return nil },

@@ -27,7 +27,9 @@ type memory struct {
 }
 
 // memories lists everything that is remembered. Each area lists its own.
-func memories() []memory { return slices.Concat(consoleMemories(), transcriptMemories()) }
+func memories() []memory {
+	return slices.Concat(consoleMemories(), seeMemories(), transcriptMemories())
+}
 
 // memoryName is the file's name for a State; saveAfter how long what changed waits to be written with what changes next.
 const (

@@ -36,6 +36,10 @@ type Env struct {
 	Keys Keys
 	// State keeps what is remembered until the next run; nil = nothing is.
 	State State
+	// Export writes a session's transcript to a file and returns its path; nil = there is no place for files.
+	Export func(ctx context.Context, session string) (string, error)
+	// OpenClaw are the state directories found on this machine, offered on an empty store.
+	OpenClaw []string
 	// Start is where the console opens.
 	Start Start
 	// Notices are told as toasts at the start: what went wrong on the way here and was done without.
@@ -76,6 +80,11 @@ type Model struct {
 	order    order
 	sight    sight
 	looking  looking
+	marks    marks
+	undo     []undoable // the last job last
+	unread   unread
+	reading  readingNow
+	views    []SavedView // by name
 
 	link     link
 	arrival  arrival
@@ -123,7 +132,7 @@ func New(env Env) *Model {
 
 // Init implements tea.Model.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.load(), m.seams.after(agesEvery, agesMsg{})}
+	cmds := []tea.Cmd{m.load(), m.seams.after(agesEvery, agesMsg{}), m.startSeeing()}
 	for _, text := range m.early {
 		cmds = append(cmds, m.warn(text))
 	}

@@ -1,7 +1,16 @@
 package ui
 
-// seeActions are what decides which sessions are in view, and through whose eyes.
-func seeActions() []action {
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// seeActions are what is done with many sessions: which are in view and through whose eyes, ways among them, and what is done to several.
+func seeActions() []action { return slices.Concat(viewActions(), jumpActions(), bulkActions()) }
+
+// viewActions decide which sessions are in view, and through whose eyes.
+func viewActions() []action {
 	return []action{
 		{id: "filter.menu", keys: []string{"f"}, text: "filters: kinds, agent, channel, live, updated within, archived, each with what it would leave", run: (*Model).openFilterMenu},
 		{id: "filter.clear", keys: []string{"F"}, text: "clear every filter", run: (*Model).clearFilters, off: noFilter},
@@ -13,6 +22,34 @@ func seeActions() []action {
 		{id: "look.hide", keys: []string{"d"}, text: "dim what it may not see, or leave it out", run: (*Model).toggleHidden, off: notLooking},
 		{id: "look.rights", keys: []string{"X"}, text: "rights: what each tool would say of a session towards this one", run: (*Model).showRights, off: cannotExplain},
 	}
+}
+
+// seeMemories are what is remembered of what was read and of the views that were kept.
+func seeMemories() []memory { return []memory{unreadMemory(), viewsMemory()} }
+
+// startSeeing shows the tree as the command line asks for.
+func (m *Model) startSeeing() tea.Cmd {
+	s := m.env.Start
+	v, found := SavedView{}, s.View == ""
+	for _, saved := range m.views {
+		if saved.Name == s.View {
+			v, found = saved, true
+		}
+	}
+	if s.Filter != "" {
+		v.Text = s.Filter
+	}
+	if s.LookAs != "" {
+		v.LookAs, v.Scope = s.LookAs, ""
+	}
+	var warning tea.Cmd
+	if !found {
+		warning = m.warn("there is no saved view " + s.View + ": " + m.keyFor("views.open") + " lists them")
+	}
+	if s.Filter == "" && s.LookAs == "" && (s.View == "" || !found) {
+		return warning
+	}
+	return tea.Batch(warning, m.applyView(v))
 }
 
 func noFilter(m *Model) string {

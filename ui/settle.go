@@ -13,7 +13,8 @@ func (m *Model) settle() tea.Cmd {
 	}
 	m.fitTranscript()
 	m.followCursor()
-	finding := m.keepFinding()
+	finding, dwell := m.keepFinding(), m.readSoon()
+	m.readShown()
 	m.drawTree()
 	m.drawTranscript()
 	m.drawInspector()
@@ -21,7 +22,7 @@ func (m *Model) settle() tea.Cmd {
 		m.head, m.foot = m.header(), m.footer()
 		m.barsDirty, m.dirty = false, true
 	}
-	return tea.Batch(finding, m.requests())
+	return tea.Batch(finding, dwell, m.requests())
 }
 
 func (m *Model) resize() {

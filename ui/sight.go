@@ -116,8 +116,7 @@ func (msg sightMsg) apply(m *Model) tea.Cmd {
 		m.looking.stale = true // the load that follows the failure asks again
 		return nil
 	case msg.err != nil:
-		m.said, m.barsDirty = "cannot look as "+msg.viewpoint+": "+msg.err.Error(), true
-		return nil
+		return m.warn("cannot look as " + msg.viewpoint + ": " + msg.err.Error())
 	}
 	again := tea.Cmd(nil)
 	if m.looking.stale || m.unasked(msg.sight) {

@@ -17,13 +17,15 @@ const (
 
 // treeView is what a row needs to be drawn.
 type treeView struct {
-	k     *inks
-	tree  *tree
-	heads map[string]*core.Head
-	sight *sight
-	now   time.Time
-	w     int
-	focus bool
+	k      *inks
+	tree   *tree
+	heads  map[string]*core.Head
+	sight  *sight
+	marks  map[string]bool
+	unread *unread
+	now    time.Time
+	w      int
+	focus  bool
 }
 
 // draw renders the rows on the screen.
@@ -109,7 +111,11 @@ func guide(n *node, r row, room int) string {
 
 func (v treeView) session(l *line, sh *shades, n *node, h *core.Head, r row) {
 	st := stateOf(h)
-	l.add(sh.dim, guide(n, r, v.w)).add(sh.state[st], st.glyph()+" ")
+	lead, branch := "", guide(n, r, v.w)
+	if v.marks[n.id] {
+		lead, branch = "◆", strings.TrimPrefix(branch, " ")
+	}
+	l.add(sh.accent, lead).add(sh.dim, branch).add(sh.state[st], st.glyph()+" ")
 	right := v.columns(sh, h)
 	facts := v.facts(sh, n, h, st, r)
 	l.addAll(v.name(sh, n, h, l.left-widthOf(right)-widthOf(facts)))
@@ -148,7 +154,11 @@ func (v treeView) columns(sh *shades, h *core.Head) []run {
 		}
 		runs = append(runs, run{full, meter})
 	}
-	runs = append(runs, run{sh.muted, safe.PadLeft(age(v.now, h.UpdatedAt), 5) + " "})
+	news := " "
+	if v.unread.news(h) {
+		news = "•"
+	}
+	runs = append(runs, run{sh.accent, news}, run{sh.muted, safe.PadLeft(age(v.now, h.UpdatedAt), 4) + " "})
 	if v.w >= mirrorFrom {
 		mirror := "  "
 		if h.Flags.Has(core.FlagMirrored) {
@@ -224,7 +234,7 @@ func (a adrift) word() string {
 // name is the display name, else the key without its agent. A session that runs under another agent than the row above says so.
 func (v treeView) name(sh *shades, n *node, h *core.Head, room int) []run {
 	ground := sh.text
-	if n.main || n.live {
+	if n.main || n.live || v.unread.news(h) {
 		ground = sh.strong
 	}
 	name, cut := safe.Column(h.Title), safe.Cut

@@ -137,6 +137,8 @@ func (m *Model) back() tea.Cmd {
 		return nil
 	case m.focus == paneTranscript:
 		return m.focusOn(paneTree)
+	case len(m.marks.keys) > 0:
+		return m.clearMarks()
 	case m.filter.active():
 		return m.clearFilters()
 	}
