@@ -11,7 +11,7 @@ var (
 	sentence   = "The agent read the *incident* report and found that `deploy-4398` failed because the **health check** timed out; see https://example.com/runbook for what to do next. "
 	benchProse = strings.Repeat(strings.Repeat(sentence, 3)+"\n\n", 4)
 	benchLong  = strings.Repeat("## Section\n\n"+strings.Repeat(sentence, 2)+"\n\n- item one with `code`\n- item **two**\n  - nested item that is a little longer than the others\n1. first\n2. second\n\n"+
-		"| Name | Value |\n|---|---|\n| a | `b` |\n| long cell | with some more text |\n\n> quoted *text*\n\n```sh\nmake test\nmake install\n```\n\n", 24)
+		"| Name | Value |\n|---|---|\n| a | `b` |\n| long cell | with some more text |\n\n> quoted *text*\n\n```sh\nmake test\nmake install\n```\n\n", 28)
 	benchPlain = strings.Repeat("The agent read the incident report and found that the deploy failed because the health check timed out. ", 20)
 )
 
