@@ -27,6 +27,8 @@ func TestColoursChangeNoCell(t *testing.T) {
 		c.press(keys...)
 		plain := c.view()
 		require.NotContains(t, plain, "\x1b")
+		c.dress(themes.NoColour, termenv.ANSI)
+		plain = sgr.ReplaceAllString(c.view(), "")
 		for _, theme := range themes.Names() {
 			for _, profile := range []termenv.Profile{termenv.ANSI, termenv.ANSI256, termenv.TrueColor} {
 				c.dress(theme, profile)
@@ -34,6 +36,16 @@ func TestColoursChangeNoCell(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Where there is no bold either, Markdown keeps the marks it was written with.
+func TestMarkdownWithoutAttributes(t *testing.T) {
+	board, _ := engineOn(t, true)
+	c := newConsole(t, board, 120, 30)
+	require.Contains(t, c.view(), "*logrotate must")
+	c.dress(themes.NoColour, termenv.ANSI)
+	require.NotContains(t, c.view(), "*logrotate must")
+	require.Contains(t, c.view(), "logrotate must")
 }
 
 var colours = regexp.MustCompile(`\x1b\[[0-9;]*\b(3[0-8]|4[0-8]|9[0-7]|10[0-7])\b[0-9;]*m`)

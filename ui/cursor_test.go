@@ -140,15 +140,15 @@ func TestCrossingToTheOtherSide(t *testing.T) {
 	require.Contains(t, string(c.m.trans.current().Raw), "sessions_send")
 	require.Contains(t, c.view(), "message 701")
 
-	c.press(">") // the call names the session it wrote to
+	c.press("c") // the call names the session it wrote to
 	require.Equal(t, mainKey, c.m.tree.selected())
 	require.Equal(t, "what is the state?", c.under())
-	c.press("<", "<")
+	c.press("b", "b")
 	require.Equal(t, mainKey, c.m.tree.selected())
 	require.Equal(t, "what is the state?", c.under())
-	c.press("<")
+	c.press("b")
 	require.Equal(t, "nothing to go back to: no jump was made", c.footer())
-	c.press("J", ">")
+	c.press("J", "c")
 	require.Equal(t, "this message names no other session", c.footer())
 }
 

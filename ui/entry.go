@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cordboard/core"
+	"cordboard/ui/md"
 	"cordboard/ui/safe"
 )
 
@@ -37,16 +38,17 @@ type part struct {
 	lead []run // oneLine: in front of the text
 	ink  ink
 	text string // sanitised
+	md   md.Block
 }
 
 type partKind uint8
 
 const (
-	partText    partKind = iota // wrapped
-	partOneLine                 // cut
-	partRule                    // a line across
-	partGap                     // the blank before an entry and the day's divider; may take no line
-	partMarkdown
+	partText     partKind = iota // wrapped
+	partOneLine                  // cut
+	partRule                     // a line across
+	partGap                      // the blank before an entry and the day's divider; may take no line
+	partMarkdown                 // a block of Markdown
 )
 
 // maxPart bounds the text of a part in bytes.
@@ -55,6 +57,7 @@ const maxPart = 16 << 10
 // entryMaker turns messages into entries.
 type entryMaker struct {
 	k    *inks
+	md   *md.Renderer
 	read reading
 	zone *time.Location
 }
@@ -185,7 +188,7 @@ func (e entryMaker) message(out *entry, m *core.Message) {
 			out.parts[at].lead = append(out.parts[at].lead, e.envelope(env)...)
 		}
 		first = false
-		e.block(out, b)
+		e.block(out, m.Role, b)
 	}
 	e.usage(&out.parts[at], f)
 	e.ending(out, f, len(out.parts) == at+1)
@@ -247,10 +250,10 @@ func (e entryMaker) ending(out *entry, f facts, empty bool) {
 	}
 }
 
-func (e entryMaker) block(out *entry, b core.Block) {
+func (e entryMaker) block(out *entry, role core.Role, b core.Block) {
 	switch b.Type {
 	case "text":
-		e.text(out, e.k.text, b.Text)
+		e.prose(out, role, b.Text)
 	case "thinking":
 		e.thought(out, b.Text)
 	case "toolCall":
@@ -263,6 +266,17 @@ func (e entryMaker) block(out *entry, b core.Block) {
 		out.parts = append(out.parts, part{ink: e.k.muted, text: "[image " + size + safe.Line(prefixed(" ", b.MimeType)) + "]"})
 	default:
 		out.parts = append(out.parts, part{ink: e.k.muted, text: "[" + safe.Line(firstOf(b.Type, "block")) + " " + bytesOf(int64(len(b.Raw))) + "]"})
+	}
+}
+
+// prose adds what a person or an agent wrote: Markdown, unless it is to be shown as it was written.
+func (e entryMaker) prose(out *entry, role core.Role, text string) {
+	if e.read.raw || role != core.RoleUser && role != core.RoleAssistant {
+		e.text(out, e.k.text, text)
+		return
+	}
+	for _, b := range md.Split(text) {
+		out.parts = append(out.parts, part{kind: partMarkdown, md: b})
 	}
 }
 

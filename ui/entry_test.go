@@ -12,6 +12,7 @@ import (
 
 	"cordboard/core"
 	"cordboard/themes"
+	"cordboard/ui/md"
 )
 
 // told draws a message as the transcript shows it, 100 cells wide.
@@ -25,9 +26,9 @@ func told(t *testing.T, read reading, raw string) string {
 func drawn(t *testing.T, read reading, m *core.Message) string {
 	t.Helper()
 	k := newInks(styles(t, themes.Dark, termenv.Ascii))
-	maker := entryMaker{k: k, read: read, zone: time.UTC}
+	maker := entryMaker{k: k, md: md.New(), read: read, zone: time.UTC}
 	e := maker.make(m, m) // the message above it is of the same day
-	d := partDrawer{k: k, w: 100, wrap: true}
+	d := partDrawer{k: k, md: maker.md, w: 100, wrap: true}
 	var out []string
 	for p := range e.parts {
 		for _, l := range d.draw(e, p) {

@@ -6,6 +6,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"cordboard/themes"
+	"cordboard/ui/md"
 )
 
 // ink is a style resolved to what is written before and after a text, so that a frame costs no style arithmetic.
@@ -34,7 +35,11 @@ type inks struct {
 	guide, key, below                            ink
 	user, agent, tool, system, session, thinking ink
 	match, matchCurrent                          ink
+	md                                           [md.Styles]ink // Markdown's styles
 }
+
+// plain reports whether nothing but characters is seen: no colour, no bold.
+func (k *inks) plain() bool { return k.md[md.Bold].before == "" }
 
 func newInks(s *themes.Styles) *inks {
 	k := &inks{
@@ -47,6 +52,9 @@ func newInks(s *themes.Styles) *inks {
 		user: inkOf(s.Transcript.User), agent: inkOf(s.Transcript.Agent), tool: inkOf(s.Transcript.Tool),
 		system: inkOf(s.Transcript.System), session: inkOf(s.Transcript.Session), thinking: inkOf(s.Transcript.Thinking),
 		match: inkOf(s.Transcript.Match), matchCurrent: inkOf(s.Transcript.MatchCurrent),
+	}
+	for style := range k.md {
+		k.md[style] = inkOf(md.Ink(s, md.Style(style)))
 	}
 	k.off = k.only(k.dim)
 	return k

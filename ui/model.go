@@ -20,6 +20,7 @@ import (
 
 	"cordboard/core"
 	"cordboard/themes"
+	"cordboard/ui/md"
 )
 
 // Env is everything the console gets from outside: it asks neither the process nor the terminal for anything. Title, Width and Height
@@ -116,7 +117,7 @@ func New(env Env) *Model {
 	m := &Model{
 		env: env, k: k, actions: env.Keys.over(actions()), ctx: ctx, cancel: cancel,
 		fleet: newFleet(), tree: newTree(), filter: newFilter(), find: find{field: newField()},
-		trans: newTranscript(entryMaker{k: k, read: reading{wrap: true}, zone: env.Zone}),
+		trans: newTranscript(entryMaker{k: k, md: md.New(), read: reading{wrap: true}, zone: env.Zone}),
 		w:     env.Width, h: env.Height, barsDirty: true,
 	}
 	m.keys = newKeymap(m.actions)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"cordboard/ui/md"
 	"cordboard/ui/safe"
 )
 
@@ -14,6 +15,7 @@ const margin = 3
 // partDrawer turns a part into lines of exactly w cells.
 type partDrawer struct {
 	k     *inks
+	md    *md.Renderer
 	w     int
 	wrap  bool
 	shift int // first column of lines that do not wrap
@@ -29,6 +31,8 @@ func (d *partDrawer) draw(e *entry, p int) []string {
 	case partOneLine:
 		l := d.begin(e)
 		return []string{d.end(l.addAll(part.lead).add(part.ink, part.text))}
+	case partMarkdown:
+		return d.markdown(e, part)
 	default:
 		return d.text(e, part)
 	}
@@ -81,6 +85,26 @@ func (d *partDrawer) text(e *entry, p *part) []string {
 			text = safe.Cut(ansi.Cut(text, d.shift, max(full, d.shift)), w)
 		}
 		out = append(out, d.end(d.begin(e).add(p.ink, text)))
+	}
+	return out
+}
+
+func (d *partDrawer) markdown(e *entry, p *part) []string {
+	o := md.Options{Wrap: md.WrapAll, Shift: d.shift, ASCII: d.k.plain()}
+	if !d.wrap {
+		o.Wrap = md.WrapNone
+	}
+	drawn := d.md.Draw(p.md, max(d.w-margin, 1), o)
+	if !d.wrap {
+		d.wide = max(d.wide, drawn.Wide)
+	}
+	out := make([]string, 0, len(drawn.Lines))
+	for _, text := range drawn.Lines {
+		l := d.begin(e)
+		for style, piece := range text.Pieces() {
+			l.add(d.k.md[style], piece)
+		}
+		out = append(out, d.end(l))
 	}
 	return out
 }

@@ -8,11 +8,12 @@ func readingActions() []action {
 		{id: "message.next", keys: []string{"J", "shift+down"}, text: "next message", scope: inTranscript, run: stepBy(1)},
 		{id: "message.previous", keys: []string{"K", "shift+up"}, text: "previous message", scope: inTranscript, run: stepBy(-1)},
 		{id: "message.open", keys: []string{"enter"}, text: "unfold or fold this message; ⇄ goes to the session it came from", hint: "open", scope: inTranscript, run: (*Model).enterMessage},
-		{id: "message.cross", keys: []string{">"}, text: "go to the other side: where it came from, or the session its call names", scope: inTranscript, run: (*Model).cross, off: oneSided},
-		{id: "jump.back", keys: []string{"<", "ctrl+o"}, text: "back to where the last jump began", scope: inTranscript, run: (*Model).goBack, off: noTrail},
+		{id: "message.cross", keys: []string{"c"}, text: "go to the other side: where it came from, or the session its call names", scope: inTranscript, run: (*Model).cross, off: oneSided},
+		{id: "jump.back", keys: []string{"b", "ctrl+o"}, text: "back to where the last jump began", scope: inTranscript, run: (*Model).goBack, off: noTrail},
 		{id: "find.edit", keys: []string{"/"}, text: "search this transcript", hint: "search", scope: inTranscript, run: (*Model).editFind},
 		{id: "find.next", keys: []string{"n"}, text: "next match below", scope: inTranscript, run: hopBy(1), off: noFind},
 		{id: "find.previous", keys: []string{"N"}, text: "next match above", scope: inTranscript, run: hopBy(-1), off: noFind},
+		{id: "transcript.raw", keys: []string{"m"}, text: "Markdown drawn, or as it was written", scope: inTranscript, run: reread(func(r *reading) { r.raw = !r.raw })},
 	}
 }
 

@@ -38,17 +38,20 @@ func transcriptMemories() []memory {
 		Wrap     bool `json:"wrap"`
 		Tools    bool `json:"tools"`
 		Thinking bool `json:"thinking"`
+		Raw      bool `json:"raw"`
 	}
 	return []memory{{
 		name: "reading",
-		keep: func(m *Model) any { return shown{m.trans.read.wrap, m.trans.read.tools, m.trans.read.thinking} },
+		keep: func(m *Model) any {
+			return shown{m.trans.read.wrap, m.trans.read.tools, m.trans.read.thinking, m.trans.read.raw}
+		},
 		recall: func(m *Model, raw json.RawMessage) error {
 			s := shown{Wrap: true}
 			if err := json.Unmarshal(raw, &s); err != nil {
 				return err
 			}
 			r := m.trans.read
-			r.wrap, r.tools, r.thinking = s.Wrap, s.Tools, s.Thinking
+			r.wrap, r.tools, r.thinking, r.raw = s.Wrap, s.Tools, s.Thinking, s.Raw
 			m.trans.setReading(r)
 			return nil
 		},

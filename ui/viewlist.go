@@ -50,7 +50,7 @@ func (c *items) get(m, before *core.Message, opened *bool) *item {
 	it := &item{entry: c.maker.opened(opened).make(m, before), used: c.tick}
 	it.drawn = make([][]string, len(it.parts))
 	for i := range it.parts {
-		it.size += len(it.parts[i].text)
+		it.size += len(it.parts[i].text) + it.parts[i].md.Size()
 	}
 	c.bytes += it.size
 	c.all[m.Seq] = it
@@ -83,7 +83,7 @@ func (t *transcript) item(i int) *item {
 func (t *transcript) linesOf(i, p int) []string {
 	it := t.item(i)
 	if it.drawn[p] == nil {
-		d := partDrawer{k: t.items.maker.k, w: t.w, wrap: t.read.wrap, shift: t.shift}
+		d := partDrawer{k: t.items.maker.k, md: t.items.maker.md, w: t.w, wrap: t.read.wrap, shift: t.shift}
 		it.drawn[p] = d.draw(it.entry, p)
 		it.wide = max(it.wide, d.wide)
 		for _, l := range it.drawn[p] {
