@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"hash/maphash"
 	"io"
 	"math"
-	"os"
 	"strconv"
 
 	"cordboard/core"
@@ -18,18 +18,27 @@ import (
 type entry struct {
 	session     core.Session // as the entry tells it, without Source
 	sessionFile string       // as written: a path on the machine it was made on
-	index       *os.File
+	fitted      core.Session // the session made small enough for a row,
+	misfit      string       // and what had to be left out for that
+	unfit       bool         // it cannot be made small enough
+	index       *indexFile
 	offset      int64
 	size        int
-	path        string // of sessions.json within the source
 	line        int
+	hash        uint64 // of the bytes
 }
+
+// errReplaced says that an entry's file holds something else by now where the entry was.
+var errReplaced = errors.New("the file was rewritten meanwhile")
 
 // raw reads the entry's bytes, white space between them left out.
 func (e *entry) raw() ([]byte, error) {
 	buf := make([]byte, e.size)
-	if _, err := e.index.ReadAt(buf, e.offset); err != nil {
+	if _, err := e.index.file.ReadAt(buf, e.offset); err != nil {
 		return nil, err
+	}
+	if maphash.Bytes(e.index.seed, buf) != e.hash {
+		return nil, errReplaced
 	}
 	var out bytes.Buffer
 	out.Grow(e.size)
@@ -40,30 +49,42 @@ func (e *entry) raw() ([]byte, error) {
 }
 
 // readEntries reads a sessions.json entry by entry. One that is broken is reported and left out, all others are returned, also those
-// before the place where a file is cut off. Of duplicate keys the last counts, as for every reader of JSON in the field.
-func readEntries(index *os.File, path string, problems *problems) ([]*entry, error) {
-	var entries []*entry
+// before the place where a file is cut off; broken tells of both. Of duplicate keys the last counts, as for every reader of JSON in the
+// field. An entry whose bytes are those of one in before is that one, moved to its new place.
+func readEntries(index *indexFile, before map[string]*entry, problems *problems) (entries []*entry, broken bool) {
 	at := map[string]int{}
-	in := newObjectReader(index)
+	in := newObjectReader(index.file)
+	in.same = func(key string, raw []byte) bool {
+		e := before[key]
+		return e != nil && e.size == len(raw) && e.hash == maphash.Bytes(index.seed, raw)
+	}
 	for {
 		m, err := in.next()
 		switch {
 		case err == io.EOF:
-			return entries, nil
+			return entries, broken
 		case errors.Is(err, errCutOff), errors.Is(err, errNoObject), errors.Is(err, errLost):
-			problems.add(Problem{File: path, Line: in.line, Reason: err.Error()})
-			return entries, nil
+			problems.add(Problem{File: index.path, Line: in.line, Reason: err.Error()})
+			return entries, true
 		case err != nil:
-			return nil, core.Errorf(core.CodeInternal, "%s cannot be read: %w", path, err)
+			problems.add(Problem{File: index.path, Line: in.line, Reason: "cannot be read: " + cause(err)})
+			return entries, true
 		}
 		report := func(reason string) {
-			problems.add(Problem{File: path, Line: m.line, Key: shortKey(m.key), Reason: reason})
+			problems.add(Problem{File: index.path, Line: m.line, Key: shortKey(m.key), Reason: reason})
 		}
-		e := newEntry(m, report)
+		broken = broken || m.reason != ""
+		e := before[m.key]
+		if !m.same {
+			e = newEntry(m, report)
+		}
 		if e == nil {
 			continue
 		}
-		e.index, e.path = index, path
+		e.index, e.offset, e.line = index, m.offset, m.line
+		if !m.same {
+			e.size, e.hash = len(m.raw), maphash.Bytes(index.seed, m.raw)
+		}
 		if i, twice := at[m.key]; twice {
 			report("occurs twice, the later one counts (the first is in line " + strconv.Itoa(entries[i].line) + ")")
 			entries[i] = e
@@ -96,7 +117,10 @@ func newEntry(m member, report func(reason string)) *entry {
 		report("its sessionId cannot be used: the session is kept without a transcript")
 		session.SessionID = ""
 	}
-	return &entry{session: session, sessionFile: file, offset: m.offset, size: len(m.raw), line: m.line}
+	e := &entry{session: session, sessionFile: file, fitted: session}
+	reason, ok := fit(&e.fitted)
+	e.misfit, e.unfit = reason, !ok
+	return e
 }
 
 func usableID(id string) bool {

@@ -1,6 +1,7 @@
 package openclaw
 
 import (
+	"cmp"
 	"context"
 
 	"cordboard/core"
@@ -43,12 +44,19 @@ func (o Options) withDefaults() Options {
 // A row's field that was changed here stays until the source changes that field. What disappeared from the source stays.
 func Import(ctx context.Context, store core.Store, dir string, opts Options) (Report, error) {
 	var found problems
-	p, err := newPlan(ctx, store, dir, &found)
+	c, err := openCatalog(ctx, store, dir)
+	if err != nil {
+		return Report{}, err
+	}
+	defer c.close()
+	if _, err := c.src.scan(&found); err != nil {
+		return Report{}, err
+	}
+	p, err := c.newPlan(ctx, store, &found)
 	if err != nil {
 		return Report{Problems: found.list, ProblemCount: found.count}, err
 	}
-	defer p.close()
-	im := &importer{store: store, plan: p, opts: opts.withDefaults(), problems: &found}
+	im := newImporter(store, p, opts, &found)
 	err = im.run(ctx)
 	return im.report(), err
 }
@@ -61,15 +69,20 @@ type importer struct {
 	problems *problems
 	reader   reader
 	done     Progress
+	changed  map[string]*SessionChange // by generation, or key where there is none
+}
+
+func newImporter(store core.Store, p *plan, opts Options, found *problems) *importer {
+	return &importer{store: store, plan: p, opts: opts.withDefaults(), problems: found, changed: map[string]*SessionChange{}}
 }
 
 func (im *importer) run(ctx context.Context) error {
-	im.done.TotalBytes, im.done.TotalFiles = im.plan.bytes, len(im.plan.transcripts)
+	im.done.TotalBytes, im.done.TotalFiles = im.plan.bytes, len(im.plan.work)
 	im.tell(Tally{})
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	batches, ended := make(chan batch, ahead), make(chan error, 1)
-	im.reader = reader{plan: im.plan, opts: im.opts, problems: im.problems, out: batches}
+	im.reader = reader{plan: im.plan, opts: im.opts, problems: im.problems, out: batches, held: map[string]bool{}}
 	go func() {
 		defer close(batches)
 		ended <- im.reader.run(reading)
@@ -101,11 +114,11 @@ func (im *importer) write(ctx context.Context, b batch) error {
 			}
 		}
 	}
-	var n Tally
+	counts := make([]Tally, len(b.steps))
 	_, err := im.store.Update(ctx, func(tx core.Tx) error {
-		n = Tally{}
 		for i := range b.steps {
-			if err := b.steps[i].apply(tx, &n); err != nil {
+			counts[i] = Tally{}
+			if err := b.steps[i].apply(tx, &counts[i]); err != nil {
 				return err
 			}
 		}
@@ -114,15 +127,52 @@ func (im *importer) write(ctx context.Context, b batch) error {
 	if err != nil {
 		return err
 	}
+	var n Tally
 	for i := range b.steps {
-		s := &b.steps[i]
-		im.done.Bytes += s.size
-		if s.done {
-			im.done.Files++
-		}
+		im.written(&b.steps[i], counts[i])
+		n = n.plus(counts[i])
 	}
 	im.tell(n)
 	return nil
+}
+
+// written takes note of a step that is in the store.
+func (im *importer) written(s *step, n Tally) {
+	im.done.Bytes += s.size
+	if s.done {
+		im.done.Files++
+	}
+	im.plan.cat.remember(s)
+	if s.row != nil {
+		s.row.done = true
+	}
+	if s.t != nil && s.done {
+		s.t.done = s.t.path == "" || s.t.current || s.file.Path != ""
+	}
+	im.note(s, n)
+}
+
+// note adds a step to what has changed.
+func (im *importer) note(s *step, n Tally) {
+	c := SessionChange{
+		Messages: n.Messages, Events: n.Events, Added: n.Sessions.Added > 0, Rewritten: s.first && s.fresh && s.t.from.Offset > 0,
+	}
+	row := s.row
+	if s.t != nil {
+		c.Key, c.Generation, row = s.t.gen.Key, s.t.gen.ID, cmp.Or(row, s.t.row)
+	}
+	if row != nil {
+		c.Key = row.session.Key
+	}
+	if n.Messages+n.Events+n.Sessions.Changed == 0 && !c.Added && !c.Rewritten {
+		return
+	}
+	id := cmp.Or(c.Generation, c.Key)
+	if had := im.changed[id]; had != nil {
+		c.Messages, c.Events = c.Messages+had.Messages, c.Events+had.Events
+		c.Added, c.Rewritten = c.Added || had.Added, c.Rewritten || had.Rewritten
+	}
+	im.changed[id] = &c
 }
 
 func (im *importer) tell(n Tally) {
@@ -133,7 +183,7 @@ func (im *importer) tell(n Tally) {
 
 func (im *importer) writeRuns(ctx context.Context) error {
 	const perBatch = 500
-	for runs := im.plan.runs; len(runs) > 0; {
+	for runs := im.plan.runWork; len(runs) > 0; {
 		part := runs[:min(perBatch, len(runs))]
 		runs = runs[len(part):]
 		if err := im.writeRunBatch(ctx, part); err != nil {

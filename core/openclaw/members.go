@@ -19,6 +19,7 @@ type member struct {
 	raw    []byte
 	offset int64 // of raw in the stream
 	line   int   // of the key
+	same   bool  // these bytes are known, so that they were not looked at
 	reason string
 }
 
@@ -34,12 +35,13 @@ type objectReader struct {
 	buf    []byte // the value being read
 	limit  int
 	opened bool
-	nested bool   // the object is a member of another
-	start  []byte // what stands before a member's key: line break, indentation, quote; nil when members share lines
-	hurt   bool   // something was broken: what is indented deeper than members are is part of a member that lost its beginning
-	lost   bool   // something was broken, and where the next member begins is not known
-	fresh  bool   // the last gap held a line break,
-	indent []byte // and this behind it
+	nested bool                              // the object is a member of another
+	start  []byte                            // what stands before a member's key: line break, indentation, quote; nil when members share lines
+	hurt   bool                              // something was broken: what is indented deeper than members are is part of a member that lost its beginning
+	lost   bool                              // something was broken, and where the next member begins is not known
+	same   func(key string, raw []byte) bool // the bytes are known to be an object; nil: none are
+	fresh  bool                              // the last gap held a line break,
+	indent []byte                            // and this behind it
 }
 
 var (
@@ -180,7 +182,12 @@ func (o *objectReader) member() (member, error) {
 		m.reason, o.hurt = "its value is not an object", true
 		return m, nil
 	}
-	if _, _, _, err := core.Inspect(raw); err != nil || o.swallows(raw) {
+	m.same = o.same != nil && o.same(m.key, raw)
+	if !m.same {
+		_, _, _, err = core.Inspect(raw)
+	}
+	if err != nil || o.swallows(raw) {
+		m.same = false
 		return o.broken(m, errNotJSON)
 	}
 	m.raw, m.offset = raw, o.offset-int64(len(raw))

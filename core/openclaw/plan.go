@@ -5,155 +5,169 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"os"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
 	"cordboard/core"
 )
 
-// plan is what an import is going to do, decided before anything is written.
+// plan is what a source holds and what an import is going to do about it, decided before anything is written.
 type plan struct {
+	cat         *catalog
 	src         *source
-	indexes     []*os.File // held open: entries are read from them late, and the gateway replaces the files by others
-	transcripts []*transcript
-	rows        []*row
-	runs        []core.Run
-	bytes       int64
+	transcripts []*transcript          // all there are, by the id of their generation
+	rows        []*row                 // all there are, by key
+	at          map[string]*transcript // by place
+	archives    map[string]*transcript // the newest archive of a place where no file is
+	sessions    map[string]*row        // by key
+	runs        map[string]core.Run    // all there are
+	work        []*transcript          // to be read: of an import all of them
+	rowWork     []*row                 // to be written beside those of work's transcripts
+	runWork     []core.Run             // to be written
+	bytes       int64                  // of work
 }
 
-// transcript is one generation of a source: a file, or for a session that has none yet a place without one.
+// transcript is one generation of a source: a file, or for a session that has none a place without one.
 type transcript struct {
 	found
+	place   string          // path of its file, or where that would be
+	named   core.Generation // as the source alone tells it
 	gen     core.Generation // to be stored
 	row     *row            // the session whose current generation it is
 	stored  bool            // the generation is in the store
 	from    core.SourceFile // what was read before of this file, or of the one it was renamed from
 	renamed bool
-	current bool // nothing is new in it since
-	blocked bool // its generation belongs to someone else here
-	begun   bool // a step of it has been sent
+	left    core.SourceFile // what was read before of this file into a generation that it is not any more
+	current bool            // nothing is new in it since
+	blocked bool            // its generation belongs to someone else here
+	begun   bool            // a step of it has been sent
+	done    bool            // the store has all of it
 }
 
-func (p *plan) close() {
-	for _, f := range p.indexes {
-		f.Close()
+// newPlan reads what is small and has changed in a source, and compares with the store what has changed since the last plan.
+func (c *catalog) newPlan(ctx context.Context, store core.Store, problems *problems) (*plan, error) {
+	p := &plan{
+		cat: c, src: c.src, at: map[string]*transcript{}, archives: map[string]*transcript{}, sessions: map[string]*row{}, runs: map[string]core.Run{},
 	}
-	p.src.close()
-}
-
-// newPlan reads what is small in a source and compares it with the store.
-func newPlan(ctx context.Context, store core.Store, dir string, problems *problems) (*plan, error) {
-	src, err := openSource(dir, problems)
-	if err != nil {
+	p.read(problems)
+	if err := store.View(ctx, func(r core.Reader) error { return p.compare(r, problems) }); err != nil {
 		return nil, err
 	}
-	p := &plan{src: src}
-	if err := p.read(problems); err != nil {
-		p.close()
-		return nil, err
-	}
-	err = store.View(ctx, func(r core.Reader) error { return p.compare(r, problems) })
-	if err != nil {
-		p.close()
-		return nil, err
-	}
+	c.last = p
 	return p, nil
 }
 
-func (p *plan) read(problems *problems) error {
-	reg, err := p.readRegistry(problems)
-	if err != nil {
-		return err
+// further plans to read on in transcripts that have grown and nothing else; ok is false when one of them is not in the last plan.
+func (c *catalog) further(ctx context.Context, store core.Store, grown []string, problems *problems) (p *plan, ok bool, err error) {
+	if c.last == nil {
+		return nil, false, nil
 	}
-	p.runs = reg.runs
-	files := map[string]*transcript{}
-	for _, a := range p.src.agents {
-		for _, f := range a.files {
-			t := &transcript{found: f}
-			files[f.path] = t
-			p.transcripts = append(p.transcripts, t)
-			p.bytes += f.size
+	next := *c.last
+	p = &next
+	p.work, p.rowWork, p.runWork, p.bytes = nil, nil, nil, 0
+	for _, at := range grown {
+		t, f := p.at[at], p.src.file(at)
+		if t == nil || f == nil || !t.done {
+			return nil, false, nil
 		}
+		p.work = append(p.work, t)
 	}
-	keys := map[string]*row{}
-	for _, a := range p.src.agents {
-		if err := p.readIndex(a, reg, keys, problems); err != nil {
-			return err
+	for _, t := range p.work {
+		t.found = *p.src.file(t.place)
+		t.current, t.begun, t.renamed, t.done, t.left = false, false, false, false, core.SourceFile{}
+		p.bytes += t.size
+	}
+	err = store.View(ctx, func(r core.Reader) error {
+		for _, t := range p.work {
+			if err := p.compareTranscript(r, t, problems); err != nil {
+				return err
+			}
+			t.done = t.blocked
+		}
+		return nil
+	})
+	return p, true, err
+}
+
+func (p *plan) read(problems *problems) {
+	p.cat.readRegistry(problems)
+	for _, id := range slices.Sorted(maps.Keys(p.src.agents)) {
+		p.addFiles(p.src.agents[id])
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.src.agents)) {
+		a := p.src.agents[id]
+		p.cat.readIndex(a, problems)
+		p.addRows(a.indexPath(), problems)
+	}
+	for _, at := range slices.Sorted(maps.Keys(p.cat.indexes)) {
+		if p.src.agents[agentOf(at)] == nil {
+			p.addRows(at, problems) // its directory is gone, for a while or for good: its sessions stay
 		}
 	}
 	slices.SortFunc(p.rows, func(a, b *row) int { return strings.Compare(a.session.Key, b.session.Key) })
 	for _, r := range p.rows {
-		p.attach(r, files)
+		p.attach(r)
 	}
 	p.name()
-	for i := range p.runs {
-		if r := keys[p.runs[i].SessionKey]; r != nil {
-			p.runs[i].SessionID = r.session.SessionID
+	for _, run := range p.cat.registry.runs {
+		if r := p.sessions[run.SessionKey]; r != nil {
+			run.SessionID = r.session.SessionID
+		}
+		p.runs[run.ID] = run
+	}
+}
+
+func (p *plan) addFiles(a *agentDir) {
+	for _, at := range slices.Sorted(maps.Keys(a.files)) {
+		t := &transcript{found: *a.files[at], place: at}
+		p.at[at] = t
+		p.transcripts = append(p.transcripts, t)
+		if t.state == core.GenerationCurrent {
+			continue
+		}
+		own := path.Join(a.at, t.base+".jsonl")
+		if newest := p.archives[own]; newest == nil || t.endedAt > newest.endedAt {
+			p.archives[own] = t
 		}
 	}
-	return nil
 }
 
-func (p *plan) readRegistry(problems *problems) (registry, error) {
-	if !p.src.registry {
-		return registry{}, nil
-	}
-	f, err := p.src.root.Open(registryPath)
-	if err != nil {
-		problems.add(Problem{File: registryPath, Reason: "cannot be read: " + cause(err)})
-		return registry{}, nil
-	}
-	defer f.Close()
-	return readRegistry(f, registryPath, problems)
-}
-
-// readIndex reads an agent's sessions.json. A key that another agent's file has as well is a problem: the first one stays.
-func (p *plan) readIndex(a agentDir, reg registry, keys map[string]*row, problems *problems) error {
-	if a.index == "" {
-		return nil
-	}
-	f, err := p.src.root.Open(a.index)
-	if err != nil {
-		problems.add(Problem{File: a.index, Reason: "cannot be read: " + cause(err)})
-		return nil
-	}
-	p.indexes = append(p.indexes, f)
-	entries, err := readEntries(f, a.index, problems)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
+// addRows makes a row of every entry of an agent's sessions.json. A key that another agent's file has as well is a problem: the first one
+// stays.
+func (p *plan) addRows(at string, problems *problems) {
+	x := p.cat.indexes[at]
+	for _, e := range x.entries {
 		report := func(reason string) {
-			problems.add(Problem{File: e.path, Line: e.line, Key: shortKey(e.session.Key), Reason: reason})
+			problems.add(Problem{File: at, Line: e.line, Key: shortKey(e.session.Key), Reason: reason})
 		}
-		if first, twice := keys[e.session.Key]; twice {
-			report("is in " + first.path + " as well, that one counts")
+		if first, twice := p.sessions[e.session.Key]; twice {
+			report("is in " + first.index.path + " as well, that one counts")
 			continue
 		}
-		r := &row{entry: e, session: e.session}
-		reason, ok := fit(&r.session)
-		if reason != "" {
-			report(reason)
+		if e.misfit != "" {
+			report(e.misfit)
 		}
-		if !ok {
+		if e.unfit {
 			continue
 		}
+		r := &row{entry: e, session: e.fitted}
 		r.session.Source = p.src.dir
-		if r.session.UpdatedAt == 0 {
-			r.session.UpdatedAt = a.indexTime // until its transcript says better
+		if r.session.UpdatedAt == 0 && x.seen.info != nil {
+			r.session.UpdatedAt = x.seen.info.ModTime().UnixMilli() // until its transcript says better
 		}
-		r.know(reg.child[e.session.Key])
-		keys[e.session.Key] = r
+		r.know(p.cat.registry.child[e.session.Key])
+		p.sessions[e.session.Key] = r
 		p.rows = append(p.rows, r)
 	}
-	return nil
 }
 
 // know adds what the registry tells of a session.
 func (r *row) know(l lineage) {
-	r.parent, r.outcome = l.parent, l.outcome
+	r.lineage = l
 	r.session.SpawnedBy = cmp.Or(r.session.SpawnedBy, l.parent)
 	r.session.Label = cmp.Or(r.session.Label, cut(l.label, 120))
 	r.session.LastOutcome = l.outcome
@@ -162,9 +176,10 @@ func (r *row) know(l lineage) {
 // attach finds a session's current transcript: the file its entry names when that lies in the source, else the one of that name beside
 // the entry (the path is that of the machine it was written on), else the one called after the sessionId. A named file that is not
 // called after the sessionId is one the session has left when there is a better one.
-func (p *plan) attach(r *row, files map[string]*transcript) {
-	dir := path.Dir(r.path)
+func (p *plan) attach(r *row) {
+	dir := path.Dir(r.index.path)
 	id := r.session.SessionID
+	own := path.Join(dir, id+".jsonl")
 	var candidates []string
 	if r.sessionFile != "" {
 		if rel, ok := p.src.within(r.sessionFile); ok {
@@ -172,27 +187,54 @@ func (p *plan) attach(r *row, files map[string]*transcript) {
 		}
 		candidates = append(candidates, path.Join(dir, baseName(r.sessionFile)))
 	}
-	if own := path.Join(dir, id+".jsonl"); id != "" && !strings.HasPrefix(baseName(r.sessionFile), id) {
+	if id != "" && !strings.HasPrefix(baseName(r.sessionFile), id) {
 		candidates = slices.Insert(candidates, 0, own)
 	} else {
 		candidates = append(candidates, own)
 	}
 	for _, c := range candidates {
-		if t := files[c]; t != nil && t.state == core.GenerationCurrent {
-			r.transcript = t
-			if t.row == nil || r.session.UpdatedAt > t.row.session.UpdatedAt {
-				t.row = r
-			}
+		if t := p.at[c]; t != nil && t.state == core.GenerationCurrent {
+			t.serve(r)
 			return
 		}
 	}
 	if id == "" {
 		return
 	}
-	empty := &transcript{found: found{agent: path.Base(path.Dir(dir)), base: id, state: core.GenerationCurrent}, row: r}
-	r.transcript = empty
-	files[path.Join(dir, id+".jsonl")] = empty // shared by the sessions of one sessionId
-	p.transcripts = append(p.transcripts, empty)
+	t := p.heir(own)
+	if t == nil {
+		t = &transcript{found: found{agent: agentOf(own), base: id, state: core.GenerationCurrent}, place: own}
+		p.at[own] = t // shared by the sessions of one sessionId
+		p.transcripts = append(p.transcripts, t)
+	}
+	t.serve(r)
+}
+
+// serve makes a transcript a session's current one; of several sessions the one that was updated last has it.
+func (t *transcript) serve(r *row) {
+	r.transcript = t
+	if t.row == nil || r.session.UpdatedAt > t.row.session.UpdatedAt {
+		t.row = r
+	}
+}
+
+// heir is the archive that a transcript has become while its session's entry still names it: a reset, compaction or delete that is half
+// done. nil when there is none. What was read of the transcript has to be in it.
+func (p *plan) heir(own string) *transcript {
+	t := p.archives[own]
+	before := p.cat.known[own]
+	if t == nil || before.Generation == "" {
+		return t
+	}
+	file, err := p.src.root.Open(t.path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if _, same, err := resume(file, t.size, before.Offset, before.Sum); err != nil || !same {
+		return nil
+	}
+	return t
 }
 
 // name decides the ids. Of several transcripts of one sessionId the current one takes it, else the newest that was reset or deleted,
@@ -208,6 +250,7 @@ func (p *plan) name() {
 		case t.row != nil:
 			t.gen.SessionID = cmp.Or(t.row.session.SessionID, t.base)
 			t.gen.Key = t.row.session.Key
+			t.gen.State, t.gen.EndedAt = core.GenerationCurrent, 0
 			owner[[2]string{t.agent, t.gen.SessionID}] = t.gen.Key
 		case t.state == core.GenerationCurrent:
 			t.gen.State = core.GenerationOrphan
@@ -217,7 +260,7 @@ func (p *plan) name() {
 		return cmp.Or(
 			strings.Compare(a.gen.SessionID, b.gen.SessionID),
 			cmp.Compare(rank[a.gen.State], rank[b.gen.State]),
-			cmp.Compare(b.endedAt, a.endedAt),
+			cmp.Compare(b.gen.EndedAt, a.gen.EndedAt),
 			strings.Compare(a.path, b.path))
 	})
 	taken := map[string]bool{}
@@ -246,31 +289,25 @@ func short(s string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// compare looks up what the store has of the source, and keeps off what is there of others.
+// compare looks up what the store has of the source, and keeps off what is there of others. What has not changed since the last plan
+// is not looked up again.
 func (p *plan) compare(r core.Reader, problems *problems) error {
-	known, claimed := map[string]core.SourceFile{}, map[string]string{}
-	err := r.SourceFiles(p.src.dir, func(f *core.SourceFile) bool {
-		k := core.SourceFile{
-			Source: p.src.dir, Path: strings.Clone(f.Path), Generation: strings.Clone(f.Generation), Size: f.Size, ModTime: f.ModTime,
-			Offset: f.Offset, Lines: f.Lines, Sum: strings.Clone(f.Sum),
-		}
-		known[k.Path] = k
-		if k.Generation != "" {
-			claimed[k.Generation] = k.Path
-		}
-		return true
-	})
-	if err != nil {
-		return err
-	}
+	last := p.cat.last
 	for _, row := range p.rows {
+		if last != nil && row.carry(last.sessions[row.session.Key]) {
+			continue
+		}
 		if err := p.compareRow(r, row, problems); err != nil {
 			return err
 		}
 	}
 	p.disown()
 	for _, t := range p.transcripts {
-		if err := p.compareTranscript(r, t, known, claimed, problems); err != nil {
+		t.named = t.gen
+		if last != nil && t.carry(last.at[t.place]) {
+			continue
+		}
+		if err := p.compareTranscript(r, t, problems); err != nil {
 			return err
 		}
 	}
@@ -278,9 +315,68 @@ func (p *plan) compare(r core.Reader, problems *problems) error {
 		if row.transcript != nil {
 			row.session.SessionID = row.transcript.gen.ID
 		}
+		if row.done && !row.blocked && last.sessions[row.session.Key].session.SessionID != row.session.SessionID {
+			row.done = false
+		}
 	}
+	p.keepNamed()
 	slices.SortFunc(p.transcripts, func(a, b *transcript) int { return strings.Compare(a.gen.ID, b.gen.ID) })
+	p.choose(last)
 	return nil
+}
+
+// keepNamed keeps the generations that a transcript leaves and another one takes.
+func (p *plan) keepNamed() {
+	ids := make(map[string]bool, len(p.transcripts))
+	for _, t := range p.transcripts {
+		ids[t.gen.ID] = true
+	}
+	for _, t := range p.transcripts {
+		if ids[t.left.Generation] {
+			t.left = core.SourceFile{}
+		}
+	}
+}
+
+// carry takes over what the last plan found out about a session and reports whether that was done and nothing has changed.
+func (r *row) carry(old *row) bool {
+	if old == nil || !old.done || old.entry != r.entry || old.lineage != r.lineage {
+		return false
+	}
+	r.blocked, r.done = old.blocked, true
+	return true
+}
+
+// carry takes over what the last plan found out about a transcript and reports whether that was done and nothing has changed.
+func (t *transcript) carry(old *transcript) bool {
+	if old == nil || !old.done || old.path != t.path || old.size != t.size || old.modTime != t.modTime || old.named != t.named ||
+		t.path != "" && !os.SameFile(old.info, t.info) {
+		return false
+	}
+	t.gen, t.stored, t.from, t.current, t.blocked, t.done = old.gen, old.stored, old.from, true, old.blocked, true
+	return true
+}
+
+// choose decides what there is to do: for a first plan everything, so that the import can tell of all of it.
+func (p *plan) choose(last *plan) {
+	for _, t := range p.transcripts {
+		t.done = t.done || t.blocked
+		if !t.done || t.row != nil && t.row.transcript == t && !t.row.done {
+			p.work = append(p.work, t)
+			p.bytes += t.size
+		}
+	}
+	for _, r := range p.rows {
+		withTranscript := r.transcript != nil && r.transcript.row == r && !r.transcript.blocked
+		if !r.done && !withTranscript {
+			p.rowWork = append(p.rowWork, r)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.runs)) {
+		if last == nil || !reflect.DeepEqual(last.runs[id], p.runs[id]) {
+			p.runWork = append(p.runWork, p.runs[id])
+		}
+	}
 }
 
 // compareRow blocks a session whose key is another source's or our own: nobody's row is taken over by an import. Its transcript is
@@ -290,13 +386,13 @@ func (p *plan) compareRow(r core.Reader, row *row, problems *problems) error {
 	if err != nil || !ok || stored.Source == p.src.dir {
 		return err
 	}
-	row.blocked = true
+	row.blocked, row.done = true, true
 	whose := "a session of this store that is answered here"
 	if stored.Source != "" {
 		whose = "a session imported from " + stored.Source
 	}
 	problems.add(Problem{
-		File: row.path, Line: row.line, Key: shortKey(row.session.Key),
+		File: row.index.path, Line: row.line, Key: shortKey(row.session.Key),
 		Reason: "is " + whose + " already: its row is left alone, its transcript is kept without a session",
 	})
 	return nil
@@ -315,15 +411,17 @@ func (p *plan) disown() {
 			continue
 		}
 		t.row, t.gen.Key = nil, ""
-		if t.gen.State == core.GenerationCurrent {
+		if t.gen.State = t.state; t.state == core.GenerationCurrent {
 			t.gen.State = core.GenerationOrphan
 		}
+		t.gen.EndedAt = t.endedAt
 		t.blocked = t.path == ""
 	}
 }
 
-func (p *plan) compareTranscript(r core.Reader, t *transcript, known map[string]core.SourceFile, claimed map[string]string, problems *problems) error {
-	g, ours, err := p.storedGeneration(r, t, claimed)
+func (p *plan) compareTranscript(r core.Reader, t *transcript, problems *problems) error {
+	known, claimed := p.cat.known, p.cat.claimed
+	g, ours, err := p.storedGeneration(r, t)
 	if err != nil {
 		return err
 	}
@@ -344,6 +442,9 @@ func (p *plan) compareTranscript(r core.Reader, t *transcript, known map[string]
 	if t.path == "" {
 		return nil
 	}
+	if before := known[t.path]; before.Generation != "" && before.Generation != t.gen.ID {
+		t.left = before
+	}
 	switch before, read := known[t.path]; {
 	case read && before.Generation == t.gen.ID:
 		t.from = before
@@ -355,13 +456,14 @@ func (p *plan) compareTranscript(r core.Reader, t *transcript, known map[string]
 }
 
 // storedGeneration looks up a transcript's generation; an id that is someone else's here is changed for one that is free.
-func (p *plan) storedGeneration(r core.Reader, t *transcript, claimed map[string]string) (g core.Generation, ours bool, err error) {
+func (p *plan) storedGeneration(r core.Reader, t *transcript) (g core.Generation, ours bool, err error) {
 	for tries := 0; ; tries++ {
 		g, ok, err := r.Generation(t.gen.ID)
 		if err != nil || !ok {
 			return core.Generation{}, false, err
 		}
-		if _, mine := claimed[g.ID]; mine || tries > 1 {
+		_, mine := p.cat.claimed[g.ID]
+		if mine || tries > 1 || strings.HasPrefix(g.File, p.src.dir+string(os.PathSeparator)) {
 			return g, true, nil
 		}
 		s, ok, err := r.Session(g.Key)

@@ -2,7 +2,9 @@ package openclaw
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 
 	"cordboard/core"
@@ -23,6 +25,7 @@ type step struct {
 	outcome  core.RunOutcome // how the last reply among the messages ended, "" when there is none
 	first    bool            // the first step of its file,
 	done     bool            // and the last one
+	drop     string          // generation that this file was read into before, which is nobody's now
 	keep     bool            // what the store has of it is in no file any more
 	size     int64           // bytes of file this step accounts for, for the progress
 }
@@ -41,6 +44,8 @@ type reader struct {
 	problems *problems
 	out      chan<- batch
 	now      batch
+	held     map[string]bool // sessionIds whose files are left for another look,
+	again    []string        // and those files of them that are to be looked at
 	partial  int
 	read     int64
 }
@@ -48,25 +53,17 @@ type reader struct {
 // run sends every batch; the caller closes nothing and takes until run returns. An error is a source that cannot be read at all, or
 // ctx's end.
 func (r *reader) run(ctx context.Context) error {
-	for _, t := range r.plan.transcripts {
+	for _, t := range r.plan.work {
 		if err := r.transcript(ctx, t); err != nil {
 			return err
 		}
 	}
-	for _, row := range r.plan.rows {
-		if row.transcript != nil && row.transcript.row == row && !row.transcript.blocked || row.blocked {
-			continue // written with its transcript, or not at all
-		}
-		if err := r.rowOnly(ctx, row); err != nil {
+	for _, row := range r.plan.rowWork {
+		if err := r.send(ctx, step{row: row}); err != nil {
 			return err
 		}
 	}
 	return r.flush(ctx)
-}
-
-func (r *reader) rowOnly(ctx context.Context, row *row) error {
-	s := step{row: row}
-	return r.send(ctx, s)
 }
 
 // send adds a step to the batch, the entry of its row read, and passes the batch on when it is full.
@@ -74,7 +71,7 @@ func (r *reader) send(ctx context.Context, s step) error {
 	if s.row != nil {
 		raw, err := s.row.raw()
 		if err != nil {
-			r.problems.add(Problem{File: s.row.path, Line: s.row.line, Key: shortKey(s.row.session.Key), Reason: "cannot be read again: " + cause(err)})
+			r.problems.add(Problem{File: s.row.index.path, Line: s.row.line, Key: shortKey(s.row.session.Key), Reason: "cannot be read again: " + cause(err)})
 			s.row = nil
 		}
 		s.rawEntry = raw
@@ -103,44 +100,61 @@ func (r *reader) flush(ctx context.Context) error {
 
 // transcript reads what is new in one file. A file that cannot be read is a problem, not an error: its session comes in without it.
 func (r *reader) transcript(ctx context.Context, t *transcript) error {
+	row := t.row
+	if row != nil && row.done {
+		row = nil
+	}
 	switch {
-	case t.blocked:
+	case t.blocked, r.held[t.gen.SessionID]:
 		return nil
-	case t.current && t.row == nil, t.path == "" && t.row == nil:
-		return r.send(ctx, step{t: t, done: true, size: t.size})
 	case t.current, t.path == "":
-		return r.send(ctx, step{t: t, row: t.row, done: true, size: t.size})
+		return r.send(ctx, step{t: t, row: row, done: true, size: t.size})
 	}
 	file, err := r.plan.src.root.Open(t.path)
 	if err == nil {
 		defer file.Close()
-		err = r.file(ctx, t, file)
+		err = r.file(ctx, t, row, file)
 	}
-	if err != nil && ctx.Err() == nil {
-		r.problems.add(Problem{File: t.path, Reason: "cannot be read: " + cause(err)})
-		s := step{t: t, row: t.row, done: true, size: t.size}
-		if t.begun {
-			s.row = nil
-		}
-		return r.send(ctx, s)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return err
+	case err == errHeld, r.plan.cat.patience != nil && errors.Is(err, fs.ErrNotExist):
+		r.held[t.gen.SessionID] = true
+		r.again = append(r.again, t.path)
+		return nil
 	}
-	return err
+	r.problems.add(Problem{File: t.path, Reason: "cannot be read: " + cause(err)})
+	if t.begun {
+		row = nil
+	}
+	return r.send(ctx, step{t: t, row: row, done: true, size: t.size})
 }
 
-func (r *reader) file(ctx context.Context, t *transcript, file *os.File) error {
+// errHeld says that a file is being written anew, or is another one than was planned: it and what else there is of its session is
+// looked at again.
+var errHeld = errors.New("the file is being written")
+
+func (r *reader) file(ctx context.Context, t *transcript, row *row, file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
 		return err
 	}
+	patience := r.plan.cat.patience
+	if patience != nil && (!os.SameFile(info, t.info) || info.Size() < t.size) {
+		return errHeld
+	}
 	c := cutter{reader: r, t: t, size: info.Size(), modTime: info.ModTime().UnixNano()}
 	if t.from.Offset > 0 {
 		lines, same, err := resume(file, c.size, t.from.Offset, t.from.Sum)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if same {
+		case same:
+			patience.trust(t.path)
 			c.lines, c.line = lines, t.from.Lines
-		} else {
+		case !patience.believe(t.path, info):
+			return errHeld
+		default:
 			c.step.keep = !r.archived(t)
 			r.problems.add(Problem{File: t.path, Reason: rewritten(c.step.keep)})
 		}
@@ -149,15 +163,24 @@ func (r *reader) file(ctx context.Context, t *transcript, file *os.File) error {
 		c.lines = newLineReader(file, 0, c.size)
 		c.step.fresh = true
 	}
-	c.step.t, c.step.row, c.step.from, c.step.first = t, t.row, c.lines.offset, true
+	if t.left.Generation != "" {
+		_, same, err := resume(file, c.size, t.left.Offset, t.left.Sum)
+		if err != nil {
+			return err
+		}
+		if same {
+			c.step.drop = t.left.Generation
+		}
+	}
+	c.step.t, c.step.row, c.step.from, c.step.first = t, row, c.lines.offset, true
 	return c.run(ctx)
 }
 
 func rewritten(keep bool) string {
 	if keep {
-		return "was rewritten since the last import: read anew, what it held before is kept as a backup"
+		return "was rewritten: read anew, what it held before is kept as a backup"
 	}
-	return "was rewritten since the last import: read anew, what it held before is in an archive beside it"
+	return "was rewritten: read anew, what it held before is in an archive beside it"
 }
 
 // archived reports whether the source keeps what was read of a transcript before it was rewritten in another file of that sessionId.

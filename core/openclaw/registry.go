@@ -44,8 +44,8 @@ type registered struct {
 }
 
 // readRegistry reads a runs.json run by run, with the same patience as readEntries.
-func readRegistry(file io.Reader, path string, problems *problems) (registry, error) {
-	reg := registry{child: map[string]lineage{}}
+func readRegistry(file io.Reader, path string, problems *problems) (reg registry, broken bool) {
+	reg = registry{child: map[string]lineage{}}
 	in := newObjectReader(file)
 	if err := in.into("runs"); err != nil {
 		reason := errNoObject.Error()
@@ -53,20 +53,22 @@ func readRegistry(file io.Reader, path string, problems *problems) (registry, er
 			reason = "has no `runs`"
 		}
 		problems.add(Problem{File: path, Line: in.line, Reason: reason})
-		return reg, nil
+		return reg, true
 	}
 	for {
 		m, err := in.next()
 		switch {
 		case err == io.EOF:
-			return reg, nil
+			return reg, broken
 		case errors.Is(err, errCutOff), errors.Is(err, errNoObject), errors.Is(err, errLost):
 			problems.add(Problem{File: path, Line: in.line, Reason: err.Error()})
-			return reg, nil
+			return reg, true
 		case err != nil:
-			return reg, core.Errorf(core.CodeInternal, "%s cannot be read: %w", path, err)
+			problems.add(Problem{File: path, Line: in.line, Reason: "cannot be read: " + cause(err)})
+			return reg, true
 		}
 		reason := m.reason
+		broken = broken || reason != ""
 		if reason == "" {
 			reason = reg.add(m.key, m.raw)
 		}

@@ -47,6 +47,16 @@ func (p *problems) add(problem Problem) {
 	}
 }
 
+// addAll takes over what another one gathered.
+func (p *problems) addAll(from *problems) {
+	for _, problem := range from.list {
+		p.add(problem)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.count += from.count - len(from.list)
+}
+
 func (p *problems) total() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,4 +109,14 @@ type Progress struct {
 	Files, TotalFiles int
 	Tally
 	Problems int
+}
+
+// SessionChange is what was written of one transcript and its session.
+type SessionChange struct {
+	Key        string `json:"key,omitempty"` // "" for a transcript that no session names
+	Generation string `json:"generation,omitempty"`
+	Added      bool   `json:"added,omitempty"`     // the session is new
+	Rewritten  bool   `json:"rewritten,omitempty"` // the transcript was read anew
+	Messages   int    `json:"messages"`            // added, tool results included
+	Events     int    `json:"events"`              // added lines that are not messages
 }

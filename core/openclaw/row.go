@@ -12,10 +12,10 @@ import (
 type row struct {
 	*entry
 	session    core.Session // to be stored: Source, current transcript and lineage filled in
-	parent     string       // by the registry
-	outcome    core.RunOutcome
-	transcript *transcript // of its current generation
-	blocked    bool        // its key belongs to someone else here
+	lineage    lineage      // by the registry
+	transcript *transcript  // of its current generation
+	blocked    bool         // its key belongs to someone else here
+	done       bool         // the store has it
 }
 
 // rowBytes is how large the JSON of a row gets at most (rows stay under 4 KiB, engine.md §8).

@@ -24,22 +24,26 @@ const (
 	configName   = "openclaw.json"
 )
 
-// source is an opened state directory. Every access goes through root, so that no link in it leads outside.
+// source is an opened state directory and what was seen of it last. Every access goes through root, so that no link in it leads outside.
 type source struct {
 	dir      string // absolute, links resolved: the Source of everything imported from it
 	root     *os.Root
-	agents   []agentDir
-	registry bool   // subagents/runs.json is there
-	config   string // path of openclaw.json, "" when there is none
+	self     fs.FileInfo          // of the directory that root has open
+	agents   map[string]*agentDir // those that have sessions, by id
+	registry fs.FileInfo          // of subagents/runs.json, nil when there is none
+	config   string               // path of openclaw.json, "" when there is none
+	round    int                  // of the look at a whole directory
 }
 
 // agentDir is one agents/<id>/sessions.
 type agentDir struct {
-	id        string
-	index     string // path of sessions.json within the source, "" when there is none
-	indexTime int64  // its modification time, ms
-	files     []found
+	id    string
+	at    string            // its path within the source
+	index fs.FileInfo       // of sessions.json, nil when there is none
+	files map[string]*found // by path
 }
+
+func (a *agentDir) indexPath() string { return path.Join(a.at, indexName) }
 
 // found is one transcript on disk.
 type found struct {
@@ -51,7 +55,17 @@ type found struct {
 	endedAt int64                // that time, ms
 	size    int64
 	modTime int64 // ns
+	info    fs.FileInfo
+	round   int // when it was seen last
 }
+
+// delta is what a look at a source found different from the look before.
+type delta struct {
+	grown []string // transcripts that are the file they were and have changed
+	other bool     // anything else that an import reads has come, gone or changed
+}
+
+func (d *delta) none() bool { return !d.other && len(d.grown) == 0 }
 
 // transcriptName matches `<sessionId>.jsonl` and its archives `.reset.<time>`, `.deleted.<time>`, `.bak.<time>`. Locks, temporary files
 // and everything else in the directory are no transcripts.
@@ -61,22 +75,35 @@ var archiveStates = map[string]core.GenerationState{
 	"": core.GenerationCurrent, "reset": core.GenerationReset, "deleted": core.GenerationDeleted, "bak": core.GenerationBackup,
 }
 
-// openSource opens a state directory and lists what it holds. What cannot be listed is reported to problems. The caller closes it.
-func openSource(dir string, problems *problems) (*source, error) {
+// openSource opens a state directory; scan tells what it holds. The caller closes it.
+func openSource(dir string) (*source, error) {
 	real, err := realDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(real)
-	if err != nil {
+	s := &source{dir: real, agents: map[string]*agentDir{}}
+	if err := s.open(); err != nil {
 		return nil, core.Errorf(core.CodeNotFound, "%s cannot be opened: %w", dir, err)
 	}
-	s := &source{dir: real, root: root}
-	if err := s.scan(problems); err != nil {
-		root.Close()
-		return nil, err
-	}
 	return s, nil
+}
+
+// open opens the directory, again when it is another one than before.
+func (s *source) open() error {
+	root, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return err
+	}
+	self, err := root.Stat(".")
+	if err != nil {
+		root.Close()
+		return err
+	}
+	if s.root != nil {
+		s.root.Close()
+	}
+	s.root, s.self = root, self
+	return nil
 }
 
 func realDir(dir string) (string, error) {
@@ -98,61 +125,171 @@ func realDir(dir string) (string, error) {
 
 func (s *source) close() error { return s.root.Close() }
 
-func (s *source) scan(problems *problems) error {
+// scan looks at everything, by listing directories and without opening files. What cannot be listed is reported to problems.
+func (s *source) scan(problems *problems) (d delta, err error) {
 	agents, err := fs.ReadDir(s.root.FS(), agentsDir)
 	if err != nil {
-		return s.notAState(err)
+		return d, s.notAState(err)
 	}
+	names := map[string]bool{}
 	for _, a := range agents {
-		at := path.Join(agentsDir, a.Name(), sessionsDir)
-		names, err := fs.ReadDir(s.root.FS(), at)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue // an agent that never had a session, or a stray file
-		case err != nil:
-			problems.add(Problem{File: at, Reason: "cannot be listed: " + cause(err)})
-			continue
+		names[a.Name()] = true
+		s.list(a.Name(), problems, &d)
+	}
+	for id := range s.agents {
+		if !names[id] {
+			s.drop(id, &d)
 		}
-		s.agents = append(s.agents, s.scanAgent(a.Name(), at, names, problems))
 	}
-	if info, err := s.root.Stat(registryPath); err == nil && info.Mode().IsRegular() {
-		s.registry = true
-	}
+	s.seeRegistry(&d)
+	s.config = ""
 	if info, err := s.root.Stat(configName); err == nil && info.Mode().IsRegular() {
 		s.config = filepath.Join(s.dir, configName)
+	}
+	return d, nil
+}
+
+// file is what is known of a transcript, nil when there is none.
+func (s *source) file(at string) *found {
+	if a := s.agents[agentOf(at)]; a != nil {
+		return a.files[at]
 	}
 	return nil
 }
 
-func (s *source) scanAgent(id, at string, names []fs.DirEntry, problems *problems) agentDir {
-	a := agentDir{id: id}
-	for _, name := range names {
-		p := path.Join(at, name.Name())
-		match := transcriptName.FindStringSubmatch(name.Name())
-		if match == nil && name.Name() != indexName {
-			continue
-		}
-		info, err := s.root.Stat(p)
-		switch {
-		case !utf8.ValidString(p):
-			problems.add(Problem{File: p, Reason: "has a name that is not UTF-8"})
-		case err != nil:
-			problems.add(Problem{File: p, Reason: "cannot be read: " + cause(err)})
-		case !info.Mode().IsRegular():
-			problems.add(Problem{File: p, Reason: "is not a regular file"})
-		case match == nil:
-			a.index, a.indexTime = p, info.ModTime().UnixMilli()
-		default:
-			a.files = append(a.files, newFound(id, p, match, info))
-		}
+// agentOf is the agent whose sessions directory holds a file.
+func agentOf(at string) string { return path.Base(path.Dir(path.Dir(at))) }
+
+func (s *source) drop(agent string, d *delta) {
+	if _, there := s.agents[agent]; there {
+		delete(s.agents, agent)
+		d.other = true
 	}
-	return a
 }
 
-func newFound(agent, p string, match []string, info fs.FileInfo) found {
-	f := found{
+func (s *source) seeRegistry(d *delta) {
+	info, err := s.root.Stat(registryPath)
+	if err != nil || !info.Mode().IsRegular() {
+		info = nil
+	}
+	if !sameFile(s.registry, info) {
+		s.registry, d.other = info, true
+	}
+}
+
+// list looks at an agent's directory as a whole.
+func (s *source) list(id string, problems *problems, d *delta) {
+	at := path.Join(agentsDir, id, sessionsDir)
+	infos, err := s.readDir(at)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		s.drop(id, d) // an agent that never had a session, or a stray file
+		return
+	case err != nil:
+		problems.add(Problem{File: at, Reason: "cannot be listed: " + cause(err)})
+		return
+	}
+	a := s.agents[id]
+	if a == nil {
+		a = &agentDir{id: id, at: at, files: map[string]*found{}}
+		s.agents[id], d.other = a, true
+	}
+	s.round++
+	indexed := false
+	for _, info := range infos {
+		indexed = indexed || info.Name() == indexName
+		s.see(a, info.Name(), info, problems, d)
+	}
+	if !indexed {
+		s.see(a, indexName, nil, problems, d)
+	}
+	for p, f := range a.files {
+		if f.round != s.round {
+			delete(a.files, p)
+			d.other = true
+		}
+	}
+}
+
+// readDir lists a directory with what lstat says of each name, by name.
+func (s *source) readDir(at string) ([]fs.FileInfo, error) {
+	dir, err := s.root.Open(at)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	infos, err := dir.Readdir(-1)
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
+	return infos, err
+}
+
+// see takes in what is known now of one name in an agent's directory; info is what lstat says, nil when the name is gone.
+func (s *source) see(a *agentDir, name string, info fs.FileInfo, problems *problems, d *delta) {
+	p := path.Join(a.at, name)
+	match := transcriptName.FindStringSubmatch(name)
+	if match == nil && name != indexName {
+		return
+	}
+	if info != nil {
+		info = s.usable(p, info, problems)
+	}
+	if match == nil {
+		if !sameFile(a.index, info) {
+			a.index, d.other = info, true
+		}
+		return
+	}
+	old := a.files[p]
+	switch {
+	case info == nil && old == nil:
+	case info == nil:
+		delete(a.files, p)
+		d.other = true
+	case old != nil && sameFile(old.info, info):
+		old.round = s.round
+	default:
+		f := newFound(a.id, p, match, info)
+		f.round = s.round
+		a.files[p] = f
+		if old != nil && os.SameFile(old.info, info) && f.size >= old.size {
+			d.grown = append(d.grown, p)
+		} else {
+			d.other = true
+		}
+	}
+}
+
+// usable is what stat says of a file that can be read, nil for one that cannot.
+func (s *source) usable(p string, info fs.FileInfo, problems *problems) fs.FileInfo {
+	var err error
+	if info.Mode()&fs.ModeSymlink != 0 {
+		info, err = s.root.Stat(p)
+	}
+	switch {
+	case !utf8.ValidString(p):
+		problems.add(Problem{File: p, Reason: "has a name that is not UTF-8"})
+	case err != nil:
+		problems.add(Problem{File: p, Reason: "cannot be read: " + cause(err)})
+	case !info.Mode().IsRegular():
+		problems.add(Problem{File: p, Reason: "is not a regular file"})
+	default:
+		return info
+	}
+	return nil
+}
+
+// sameFile reports whether two looks saw one file in one state; nil is a file that is not there.
+func sameFile(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
+}
+
+func newFound(agent, p string, match []string, info fs.FileInfo) *found {
+	f := &found{
 		path: p, agent: agent, base: match[1], state: archiveStates[match[2]], suffix: match[3],
-		size: info.Size(), modTime: info.ModTime().UnixNano(),
+		size: info.Size(), modTime: info.ModTime().UnixNano(), info: info,
 	}
 	if f.state != core.GenerationCurrent {
 		f.endedAt = cmp.Or(archiveTime(f.suffix), info.ModTime().UnixMilli())

@@ -15,10 +15,10 @@ func (s *step) apply(tx core.Tx, n *Tally) error {
 			return err
 		}
 	}
-	row, added := s.row, false
+	row, moved := s.row, false
 	if row != nil {
 		var err error
-		if added, err = s.applyRow(tx, n); err != nil {
+		if moved, err = s.applyRow(tx, n); err != nil {
 			return err
 		}
 	} else if s.t != nil {
@@ -29,8 +29,8 @@ func (s *step) apply(tx core.Tx, n *Tally) error {
 			return err
 		}
 	}
-	if s.t != nil && row != nil && (added || len(s.messages) > 0) {
-		if err := s.touchRow(tx, row, added); err != nil {
+	if s.t != nil && row != nil && (moved || len(s.messages) > 0) {
+		if err := s.touchRow(tx, row, moved); err != nil {
 			return err
 		}
 	}
@@ -47,6 +47,11 @@ func (s *step) applyGeneration(tx core.Tx) error {
 	}
 	if s.first || s.from > 0 {
 		if err := s.continues(tx); err != nil {
+			return err
+		}
+	}
+	if s.first && s.drop != "" {
+		if err := tx.DeleteGeneration(s.drop); err != nil {
 			return err
 		}
 	}
@@ -99,8 +104,9 @@ func (s *step) continues(tx core.Tx) error {
 	return nil
 }
 
-// applyRow writes the session's row and its entry, each only when it has changed.
-func (s *step) applyRow(tx core.Tx, n *Tally) (added bool, err error) {
+// applyRow writes the session's row and its entry, each only when it has changed; moved tells that its current transcript is another one
+// than it was.
+func (s *step) applyRow(tx core.Tx, n *Tally) (moved bool, err error) {
 	want := s.row.session
 	stored, had, err := tx.Session(want.Key)
 	if err != nil {
@@ -140,7 +146,7 @@ func (s *step) applyRow(tx core.Tx, n *Tally) (added bool, err error) {
 	default:
 		n.Sessions.Unchanged++
 	}
-	return !had, nil
+	return stored.SessionID != next.SessionID || !had, nil
 }
 
 // update is the stored row after this import. The old entry tells which values the source has changed since.
@@ -156,8 +162,8 @@ func (r *row) update(stored core.Session, old []byte, same bool) core.Session {
 	if next.SpawnedBy == "" {
 		next.SpawnedBy = r.session.SpawnedBy
 	}
-	if r.outcome != "" {
-		next.LastOutcome = r.outcome
+	if r.lineage.outcome != "" {
+		next.LastOutcome = r.lineage.outcome
 	}
 	next.SessionID = r.session.SessionID
 	return next
@@ -177,18 +183,21 @@ func leave(tx core.Tx, from string, next *core.Session) error {
 }
 
 // touchRow puts on the row what the transcript tells: when the session began, how its last run ended unless the registry knows, and
-// when it was updated where the entry does not say. For a row that is new the transcript may have been here before it, as an orphan.
-func (s *step) touchRow(tx core.Tx, row *row, added bool) error {
+// when it was updated where the entry does not say. For a row that has moved the transcript may have been here before, as an orphan.
+func (s *step) touchRow(tx core.Tx, row *row, moved bool) error {
 	stored, ok, err := tx.Session(row.session.Key)
 	if err != nil || !ok {
 		return err
+	}
+	if stored.Source != row.session.Source {
+		return core.Errorf(core.CodeConflict, "session %q is answered here since", stored.Key)
 	}
 	g, _, err := tx.Generation(s.t.gen.ID)
 	if err != nil {
 		return err
 	}
 	outcome, last := s.outcome, s.last
-	if added && len(s.messages) == 0 {
+	if moved {
 		if outcome, last, err = tail(tx, g.ID); err != nil {
 			return err
 		}
@@ -197,7 +206,7 @@ func (s *step) touchRow(tx core.Tx, row *row, added bool) error {
 	if next.CreatedAt == 0 {
 		next.CreatedAt = g.CreatedAt
 	}
-	if row.outcome == "" && outcome != "" {
+	if row.lineage.outcome == "" && (outcome != "" || moved) {
 		next.LastOutcome = outcome
 	}
 	if row.entry.session.UpdatedAt == 0 && last > 0 {
