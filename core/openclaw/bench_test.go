@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fsnotify/fsnotify"
 	"github.com/stretchr/testify/require"
 )
 
@@ -66,5 +67,55 @@ func BenchmarkImportAgain(b *testing.B) {
 	b.SetBytes(size)
 	for b.Loop() {
 		imported(b, s, dir)
+	}
+}
+
+// BenchmarkFollowAppend appends a line to one of many transcripts: until it can be read from the store (visible, the moment in which more
+// notifications are waited for included), and how much of that is the follower's work (it is driven by hand then).
+func BenchmarkFollowAppend(b *testing.B) {
+	line := said("user", strings.Repeat("words ", 60))
+	b.Run("visible", func(b *testing.B) {
+		d := newState(b)
+		d.write("a", "sessions.json", `{"agent:a:main":{"sessionId":"s","updatedAt":7}}`)
+		d.write("a", "s.jsonl", header)
+		l := live(b, newStore(b), d.dir)
+		l.until("start", func(e FollowEvent) bool { return e.Kind == FollowStarted })
+		for b.Loop() {
+			d.append("a", "s.jsonl", line)
+			l.until("line", func(e FollowEvent) bool { return len(e.Changes) == 1 })
+		}
+		require.NoError(b, l.stop())
+	})
+	for _, sessions := range []int{100, 10000} {
+		dir, _ := makeState(b, sessions, 2)
+		d, s := state{b, dir}, newStore(b)
+		r := follow(b, s, dir)
+		defer r.f.close()
+		name := filepath.Base(r.f.cat.last.transcripts[sessions/2].path)
+		event := fsnotify.Event{Name: d.path("main", name), Op: fsnotify.Write}
+		b.Run(fmt.Sprintf("work/%d", sessions), func(b *testing.B) {
+			for b.Loop() {
+				d.append("main", name, line)
+				r.f.notice(event)
+				r.f.lookAtDirty(b.Context(), false)
+			}
+		})
+		b.Run(fmt.Sprintf("index/%d", sessions), func(b *testing.B) {
+			at := d.path("main", indexName)
+			text, err := os.ReadFile(at)
+			require.NoError(b, err)
+			b.SetBytes(int64(len(text)))
+			for i := 0; b.Loop(); i++ {
+				changed := strings.Replace(string(text), "a skill", fmt.Sprintf("%07d", i), 1)
+				require.NoError(b, os.WriteFile(at, []byte(changed), 0o600))
+				r.f.notice(fsnotify.Event{Name: at, Op: fsnotify.Write})
+				r.f.lookAtDirty(b.Context(), false)
+			}
+		})
+		b.Run(fmt.Sprintf("sweep/%d", sessions), func(b *testing.B) {
+			for b.Loop() {
+				r.f.sweep(b.Context())
+			}
+		})
 	}
 }

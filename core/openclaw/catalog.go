@@ -177,7 +177,7 @@ func (c *catalog) readRegistry(told *problems) {
 		return
 	}
 	defer f.Close()
-	read, broken := readRegistry(f, registryPath, &found)
+	read, broken := readRegistry(f, registryPath, c.patience.liveAfter(), &found)
 	if !broken || len(reg.runs) == 0 {
 		reg.registry = read
 	}

@@ -1,10 +1,12 @@
-// Package openclaw reads OpenClaw state directories and copies them into a core.Store (engine.md §9, openclaw-files.md).
+// Package openclaw reads OpenClaw state directories and copies them into a core.Store, once or as long as they live (engine.md §9,
+// openclaw-files.md).
 //
 //	scan.go        which files a directory holds and what each is
 //	members.go     one large JSON object, a member at a time, past what is broken
 //	entries.go     sessions.json: an entry as a core.Session
 //	registry.go    subagents/runs.json: runs and lineage
-//	plan.go        which file is which generation, and what the store has of it
+//	catalog.go     what is known of a source from one look to the next
+//	plan.go        which file is which generation, what the store has of it, and what is to be done
 //	lines.go       a file as lines, from where it was left
 //	transcript.go  JSONL version 3, one line at a time, the message cut out byte for byte
 //	import.go      Import: the reading and the writing half, side by side
@@ -12,6 +14,9 @@
 //	write.go       the writing half: one transaction per batch
 //	row.go         a session's row, and what of it survives a second import
 //	keep.go        what a rewritten file held before
+//	follow.go      Follow: look where something moved, plan, and import that; sweep for what was not notified of
+//	watch.go       notifications of the directories that matter
+//	patience.go    files that are caught half-written
 //	export.go      Export: a generation as the file it came from
 //	report.go      what an import tells
 //

@@ -2,6 +2,7 @@ package openclaw
 
 import (
 	"hash/maphash"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -236,7 +237,7 @@ func TestRegistry(t *testing.T) {
     }
   }
 }
-`), registryPath, &p)
+`), registryPath, math.MaxInt64, &p)
 	assert.True(t, broken)
 	var got []string
 	for _, r := range reg.runs {
@@ -253,7 +254,7 @@ func TestRegistry(t *testing.T) {
 
 	for _, text := range []string{"", "[]", `{"version":2}`, `{"runs":[]}`, `{"runs":{"a":{"childSessionKey":"k"}`} {
 		var p problems
-		_, broken := readRegistry(strings.NewReader(text), registryPath, &p)
+		_, broken := readRegistry(strings.NewReader(text), registryPath, math.MaxInt64, &p)
 		assert.True(t, broken, text)
 		assert.Len(t, p.list, 1, text)
 	}

@@ -21,12 +21,17 @@ import (
 const (
 	killSource = "CORDBOARD_TEST_IMPORT"      // set in the child: the directory to import
 	killData   = "CORDBOARD_TEST_IMPORT_DATA" // and the store's
-	killRounds = "CORDBOARD_KILL_ROUNDS"      // of the test, 10 when unset
+	killFollow = "CORDBOARD_TEST_FOLLOW"      // not blank: follow it instead
+	killRounds = "CORDBOARD_KILL_ROUNDS"      // of the tests, 10 when unset
 )
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(killSource); dir != "" {
-		os.Exit(importSlowly(dir, os.Getenv(killData)))
+		bring := importSlowly
+		if os.Getenv(killFollow) != "" {
+			bring = followUntilKilled
+		}
+		os.Exit(bring(dir, os.Getenv(killData)))
 	}
 	os.Exit(m.Run())
 }
@@ -66,14 +71,18 @@ func importKilled(t *testing.T, dir, data string, after int) (done bool) {
 	return err == nil
 }
 
-func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
-	rounds, _ := strconv.Atoi(os.Getenv(killRounds))
+func killPlan(t *testing.T) (rounds int, random *rand.Rand) {
+	rounds, _ = strconv.Atoi(os.Getenv(killRounds))
 	if rounds == 0 {
 		rounds = 10
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	return rounds, rand.New(rand.NewPCG(seed, 0))
+}
+
+func TestKilledImportLosesAndDoublesNothing(t *testing.T) {
+	rounds, random := killPlan(t)
 	d := copyOf(t, fleet)
 	whole := newStore(t)
 	data := make([]string, rounds)
@@ -118,4 +127,67 @@ func mutate(t *testing.T, d state) {
 	d.rename("main", telegram, telegram+".bak.2026-11-30T18-00-01.000Z")
 	d.write("main", telegram, header+said("user", "compacted"))
 	require.NoError(t, os.Truncate(d.path("research", digest), 0))
+}
+
+// followUntilKilled follows and writes a line for everything that happens.
+func followUntilKilled(dir, data string) int {
+	s, err := bolt.Open(bolt.Options{Dir: data})
+	if err == nil {
+		defer s.Close()
+		err = Follow(context.Background(), s, dir, FollowOptions{Event: func(e FollowEvent) { fmt.Println(e.Kind) }})
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+// A follower that is killed while the directory lives on leaves a store that the next one goes on from: in the end it holds what is there.
+func TestKilledFollowerLosesAndDoublesNothing(t *testing.T) {
+	rounds, random := killPlan(t)
+	d, data := newState(t), t.TempDir()
+	d.write("a", "sessions.json", "{}")
+	spoken, id := []string(nil), ""
+	act := func(n int) {
+		switch {
+		case id == "" || n%9 == 0:
+			if id != "" {
+				d.rename("a", id+".jsonl", id+fmt.Sprintf(".jsonl.reset.2026-11-30T10-00-%02d.000Z", n%60))
+			}
+			id = fmt.Sprintf("s%d", n)
+			d.write("a", id+".jsonl", header)
+			d.write("a", "sessions.json", fmt.Sprintf(`{"agent:a:main":{"sessionId":%q,"updatedAt":%d}}`, id, 1796029200000+n))
+		default:
+			text := fmt.Sprint("m", n)
+			d.append("a", id+".jsonl", said("user", text))
+			spoken = append(spoken, text)
+		}
+	}
+	n := 0
+	for range rounds {
+		cmd := exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), killSource+"="+d.dir, killData+"="+data, killFollow+"=1")
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		lines := bufio.NewScanner(out)
+		for range 1 + random.IntN(6) { // it tells of one change, at least, before it is killed in the midst of others
+			for range 1 + random.IntN(4) {
+				n++
+				act(n)
+			}
+			require.True(t, lines.Scan())
+		}
+		n++
+		act(n)
+		require.NoError(t, cmd.Process.Kill())
+		require.Error(t, cmd.Wait())
+	}
+	s := openStore(t, data)
+	imported(t, s, d.dir)
+	var got []string
+	for _, g := range generations(t, s) {
+		got = append(got, texts(t, s, g.ID)...)
+	}
+	require.ElementsMatch(t, spoken, got)
+	require.Equal(t, id, session(t, s, "agent:a:main").SessionID)
 }

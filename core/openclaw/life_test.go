@@ -27,13 +27,24 @@ type life struct {
 	sessions map[string]*being   // by key
 	lines    map[string][]string // texts by file: what is on disk
 	seen     map[string]bool     // texts that were on disk, whole, at an import
-	broken   bool                // sessions.json cannot be read at the moment
+	broken   bool                // the sessions.json of a cannot be read at the moment
+	pause    func()              // between two steps of what a gateway does at once
+}
+
+func newLife(rt *rapid.T, t *testing.T) *life {
+	l := &life{
+		rt: rt, d: newState(t), s: newStore(t), clock: time.UnixMilli(1796029200000),
+		sessions: map[string]*being{}, lines: map[string][]string{}, seen: map[string]bool{}, pause: func() {},
+	}
+	l.d.write("a", indexName, "{}")
+	return l
 }
 
 type being struct {
-	id   string
-	half string // what is missing of the last line in its file,
-	text string // and that line's text
+	agent string
+	id    string
+	half  string // what is missing of the last line in its file,
+	text  string // and that line's text
 }
 
 func (l *life) next() int { l.count++; return l.count }
@@ -41,20 +52,24 @@ func (l *life) next() int { l.count++; return l.count }
 func (l *life) file(id string) string { return id + ".jsonl" }
 
 // tick sets a file's time, so that no two states of a file look alike.
-func (l *life) tick(name string) {
+func (l *life) tick(b *being) {
 	l.clock = l.clock.Add(time.Second)
-	require.NoError(l.rt, os.Chtimes(l.d.path("a", name), l.clock, l.clock))
+	require.NoError(l.rt, os.Chtimes(l.d.path(b.agent, l.file(b.id)), l.clock, l.clock))
 }
 
-func (l *life) index() {
+// index replaces an agent's sessions.json as a whole.
+func (l *life) index(agent string) {
 	entries := map[string]map[string]any{}
 	for k, b := range l.sessions {
-		entries[k] = map[string]any{"sessionId": b.id, "updatedAt": 1796029200000 + l.count}
+		if b.agent == agent {
+			entries[k] = map[string]any{"sessionId": b.id, "updatedAt": 1796029200000 + l.count}
+		}
 	}
 	text, err := json.MarshalIndent(entries, "", "  ")
 	require.NoError(l.rt, err)
-	l.d.write("a", indexName, string(text))
-	l.broken = false
+	l.d.write(agent, "sessions.json.tmp", string(text))
+	l.d.rename(agent, "sessions.json.tmp", indexName)
+	l.broken = l.broken && agent != "a"
 }
 
 func (l *life) pick() (string, *being) {
@@ -72,16 +87,27 @@ func (l *life) pick() (string, *being) {
 
 func (l *life) begin(*rapid.T) {
 	n := l.next()
-	b := &being{id: fmt.Sprintf("s%03d", n)}
+	b := &being{agent: "a", id: fmt.Sprintf("s%03d", n)}
 	l.sessions[fmt.Sprintf("agent:a:k%d", n)] = b
 	l.create(b)
-	l.index()
+	l.pause()
+	l.index(b.agent)
+}
+
+// beginElsewhere is a session of another agent, at first of one that was not there.
+func (l *life) beginElsewhere(rt *rapid.T) {
+	n := l.next()
+	b := &being{agent: rapid.SampledFrom([]string{"b", "c"}).Draw(rt, "agent"), id: fmt.Sprintf("s%03d", n)}
+	l.sessions[fmt.Sprintf("agent:%s:k%d", b.agent, n)] = b
+	l.create(b)
+	l.pause()
+	l.index(b.agent)
 }
 
 func (l *life) create(b *being) {
-	l.d.write("a", l.file(b.id), header)
+	l.d.write(b.agent, l.file(b.id), header)
 	l.lines[l.file(b.id)] = nil
-	l.tick(l.file(b.id))
+	l.tick(b)
 }
 
 // say appends a message, or the first half of one; a half that was begun is completed first.
@@ -89,7 +115,7 @@ func (l *life) say(rt *rapid.T) {
 	_, b := l.pick()
 	name := l.file(b.id)
 	if b.half != "" {
-		l.d.append("a", name, b.half)
+		l.d.append(b.agent, name, b.half)
 		l.lines[name] = append(l.lines[name], b.text)
 		b.half, b.text = "", ""
 	}
@@ -97,22 +123,22 @@ func (l *life) say(rt *rapid.T) {
 	line := said("user", text)
 	if rapid.Bool().Draw(rt, "half") {
 		at := rapid.IntRange(1, len(line)-3).Draw(rt, "at")
-		l.d.append("a", name, line[:at])
+		l.d.append(b.agent, name, line[:at])
 		b.half, b.text = line[at:], text
 	} else {
-		l.d.append("a", name, line)
+		l.d.append(b.agent, name, line)
 		l.lines[name] = append(l.lines[name], text)
 	}
-	l.tick(name)
+	l.tick(b)
 }
 
 // finish completes the line that was begun, before its file is archived.
 func (l *life) finish(b *being) {
 	if b.half != "" {
-		l.d.append("a", l.file(b.id), b.half)
+		l.d.append(b.agent, l.file(b.id), b.half)
 		l.lines[l.file(b.id)] = append(l.lines[l.file(b.id)], b.text)
 		b.half, b.text = "", ""
-		l.tick(l.file(b.id))
+		l.tick(b)
 	}
 }
 
@@ -120,7 +146,7 @@ func (l *life) archive(b *being, how string) {
 	l.finish(b)
 	from, to := l.file(b.id), fmt.Sprintf("%s.jsonl.%s.2026-11-30T10-00-%02d.%03dZ", b.id, how, l.count/1000, l.count%1000)
 	l.next()
-	l.d.rename("a", from, to)
+	l.d.rename(b.agent, from, to)
 	l.lines[to] = l.lines[from]
 	delete(l.lines, from)
 }
@@ -128,32 +154,37 @@ func (l *life) archive(b *being, how string) {
 func (l *life) reset(*rapid.T) {
 	_, b := l.pick()
 	l.archive(b, "reset")
+	l.pause()
 	b.id = fmt.Sprintf("s%03d", l.next())
 	l.create(b)
-	l.index()
+	l.pause()
+	l.index(b.agent)
 }
 
 func (l *life) compact(*rapid.T) {
 	_, b := l.pick()
 	l.archive(b, "bak")
+	l.pause()
 	l.create(b)
-	l.index()
+	l.pause()
+	l.index(b.agent)
 }
 
 func (l *life) remove(*rapid.T) {
 	k, b := l.pick()
 	l.archive(b, "deleted")
+	l.pause()
 	delete(l.sessions, k)
-	l.index()
+	l.index(b.agent)
 }
 
 // empty is an accident: what was in the file and in no import is gone, what was in one must not be.
 func (l *life) empty(*rapid.T) {
 	_, b := l.pick()
 	b.half, b.text = "", ""
-	require.NoError(l.rt, os.Truncate(l.d.path("a", l.file(b.id)), 0))
+	require.NoError(l.rt, os.Truncate(l.d.path(b.agent, l.file(b.id)), 0))
 	l.lines[l.file(b.id)] = nil
-	l.tick(l.file(b.id))
+	l.tick(b)
 }
 
 func (l *life) ruinIndex(*rapid.T) {
@@ -172,10 +203,15 @@ func (l *life) importSome(rt *rapid.T) {
 	}})
 	if ctx.Err() == nil {
 		require.NoError(rt, err)
-		for _, texts := range l.lines {
-			for _, text := range texts {
-				l.seen[text] = true
-			}
+		l.remember()
+	}
+}
+
+// remember notes what is on disk and was taken over.
+func (l *life) remember() {
+	for _, texts := range l.lines {
+		for _, text := range texts {
+			l.seen[text] = true
 		}
 	}
 }
@@ -183,10 +219,16 @@ func (l *life) importSome(rt *rapid.T) {
 // check imports to the end and compares.
 func (l *life) check() {
 	if l.broken {
-		l.index()
+		l.index("a")
 	}
 	report, err := Import(context.Background(), l.s, l.d.dir, Options{})
 	require.NoError(l.rt, err)
+	require.LessOrEqual(l.rt, report.Partial, len(l.sessions))
+	l.compare()
+}
+
+// compare holds the store to what is on disk and to what was.
+func (l *life) compare() {
 	stored := map[string]int{}
 	var all []core.Generation
 	require.NoError(l.rt, l.s.View(context.Background(), func(r core.Reader) error {
@@ -220,7 +262,6 @@ func (l *life) check() {
 			return err
 		}))
 	}
-	require.LessOrEqual(l.rt, report.Partial, len(l.sessions))
 }
 
 func (l *life) texts(generation string) (all []string) {
@@ -241,14 +282,16 @@ func (l *life) texts(generation string) (all []string) {
 // there twice, and what was imported once is never lost.
 func TestLifeOfADirectory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		l := &life{
-			rt: rt, d: newState(t), s: newStore(t), clock: time.UnixMilli(1796029200000),
-			sessions: map[string]*being{}, lines: map[string][]string{}, seen: map[string]bool{},
-		}
+		l := newLife(rt, t)
 		defer l.s.Close()
-		l.d.write("a", indexName, "{}")
+		l.pause = func() {
+			if rapid.IntRange(0, 2).Draw(rt, "pause") == 0 {
+				_, err := Import(context.Background(), l.s, l.d.dir, Options{})
+				require.NoError(rt, err)
+			}
+		}
 		rt.Repeat(map[string]func(*rapid.T){
-			"begin": l.begin, "say": l.say, "say again": l.say, "say more": l.say, "reset": l.reset, "compact": l.compact, "remove": l.remove, "empty": l.empty,
+			"begin": l.begin, "elsewhere": l.beginElsewhere, "say": l.say, "say again": l.say, "say more": l.say, "reset": l.reset, "compact": l.compact, "remove": l.remove, "empty": l.empty,
 			"ruin": l.ruinIndex, "import": l.importSome, "import again": l.importSome,
 		})
 		l.check()

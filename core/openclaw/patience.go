@@ -2,6 +2,7 @@ package openclaw
 
 import (
 	"io/fs"
+	"math"
 	"time"
 )
 
@@ -10,6 +11,8 @@ const (
 	settleTime = 100 * time.Millisecond
 	// settleLimit is how long that is waited for at most: a file that changes all the time is taken as it is then.
 	settleLimit = 2 * time.Second
+	// runLimit is how long a run of the registry may be without an end before it is taken for interrupted.
+	runLimit = 24 * time.Hour
 	// share of the time at most that reading one large index may take: one part in so many.
 	share = 5
 )
@@ -38,6 +41,14 @@ func (p *patience) now() time.Time {
 		return time.Time{}
 	}
 	return p.clock()
+}
+
+// liveAfter is when a run must have begun that may still be under way: never, for an import.
+func (p *patience) liveAfter() int64 {
+	if p == nil {
+		return math.MaxInt64
+	}
+	return p.now().Add(-runLimit).UnixMilli()
 }
 
 // want asks for another look after d.

@@ -70,7 +70,10 @@ func (r *reader) run(ctx context.Context) error {
 func (r *reader) send(ctx context.Context, s step) error {
 	if s.row != nil {
 		raw, err := s.row.raw()
-		if err != nil {
+		switch {
+		case errors.Is(err, errReplaced) && r.plan.cat.patience != nil:
+			r.again, s.row = append(r.again, s.row.index.path), nil
+		case err != nil:
 			r.problems.add(Problem{File: s.row.index.path, Line: s.row.line, Key: shortKey(s.row.session.Key), Reason: "cannot be read again: " + cause(err)})
 			s.row = nil
 		}
@@ -118,7 +121,7 @@ func (r *reader) transcript(ctx context.Context, t *transcript) error {
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return err
-	case err == errHeld, r.plan.cat.patience != nil && errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, errHeld), r.plan.cat.patience != nil && errors.Is(err, fs.ErrNotExist):
 		r.held[t.gen.SessionID] = true
 		r.again = append(r.again, t.path)
 		return nil
@@ -156,7 +159,7 @@ func (r *reader) file(ctx context.Context, t *transcript, row *row, file *os.Fil
 			return errHeld
 		default:
 			c.step.keep = !r.archived(t)
-			r.problems.add(Problem{File: t.path, Reason: rewritten(c.step.keep)})
+			r.problems.add(Problem{File: t.path, Reason: rewritten(c.step.keep), once: true})
 		}
 	}
 	if c.lines == nil {
@@ -273,7 +276,7 @@ func (c *cutter) take(line []byte, complete bool) bool {
 }
 
 func (c *cutter) report(reason string) {
-	c.problems.add(Problem{File: c.t.path, Line: c.line, Reason: reason})
+	c.problems.add(Problem{File: c.t.path, Line: c.line, Reason: reason, once: true})
 }
 
 // slice ends the step and begins the next one. Of a file that is not done, the size that is remembered is no file's: the next run

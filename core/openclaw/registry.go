@@ -44,7 +44,9 @@ type registered struct {
 }
 
 // readRegistry reads a runs.json run by run, with the same patience as readEntries.
-func readRegistry(file io.Reader, path string, problems *problems) (reg registry, broken bool) {
+//
+// A run without an end that began after live (ms) may be under way: it tells of lineage and is not among the runs yet.
+func readRegistry(file io.Reader, path string, live int64, problems *problems) (reg registry, broken bool) {
 	reg = registry{child: map[string]lineage{}}
 	in := newObjectReader(file)
 	if err := in.into("runs"); err != nil {
@@ -70,7 +72,7 @@ func readRegistry(file io.Reader, path string, problems *problems) (reg registry
 		reason := m.reason
 		broken = broken || reason != ""
 		if reason == "" {
-			reason = reg.add(m.key, m.raw)
+			reason = reg.add(m.key, m.raw, live)
 		}
 		if reason != "" {
 			problems.add(Problem{File: path, Line: m.line, Key: shortKey(m.key), Reason: reason})
@@ -79,7 +81,7 @@ func readRegistry(file io.Reader, path string, problems *problems) (reg registry
 }
 
 // add takes one run over; reason, when not "", says what was wrong with it.
-func (reg *registry) add(id string, raw []byte) (reason string) {
+func (reg *registry) add(id string, raw []byte, live int64) (reason string) {
 	var r registered
 	if err := json.Unmarshal(raw, &r); err != nil {
 		reason = "has a field of a wrong type: " + err.Error()
@@ -91,7 +93,11 @@ func (reg *registry) add(id string, raw []byte) (reason string) {
 		return "its childSessionKey cannot be used: " + err.Error()
 	}
 	run := r.run(id)
-	reg.runs = append(reg.runs, run)
+	if r.Outcome.Status == "" && run.EndedAt == 0 && max(run.QueuedAt, run.StartedAt) > live {
+		run.Outcome = ""
+	} else {
+		reg.runs = append(reg.runs, run)
+	}
 	reg.note(&r, run)
 	return reason
 }

@@ -16,6 +16,8 @@ type Problem struct {
 	Line   int    `json:"line,omitempty"`
 	Key    string `json:"key,omitempty"`
 	Reason string `json:"reason"`
+
+	once bool // cannot be found again unless it happens again
 }
 
 // String is `file:line: key: reason` without the parts that are not there.

@@ -65,8 +65,6 @@ type delta struct {
 	other bool     // anything else that an import reads has come, gone or changed
 }
 
-func (d *delta) none() bool { return !d.other && len(d.grown) == 0 }
-
 // transcriptName matches `<sessionId>.jsonl` and its archives `.reset.<time>`, `.deleted.<time>`, `.bak.<time>`. Locks, temporary files
 // and everything else in the directory are no transcripts.
 var transcriptName = regexp.MustCompile(`^(.+)\.jsonl(?:\.(reset|deleted|bak)(?:\.(.+))?)?$`)
@@ -165,6 +163,50 @@ func (s *source) drop(agent string, d *delta) {
 		delete(s.agents, agent)
 		d.other = true
 	}
+}
+
+// places are the parts of a path within a source that an import looks at, nil for any other path: "." alone is the directory itself.
+func places(at string) []string {
+	parts := strings.Split(at, "/")
+	name := parts[len(parts)-1]
+	switch {
+	case at == ".", at == agentsDir, at == path.Dir(registryPath), at == registryPath,
+		parts[0] == agentsDir && len(parts) == 2,
+		parts[0] == agentsDir && len(parts) == 3 && name == sessionsDir,
+		parts[0] == agentsDir && len(parts) == 4 && parts[2] == sessionsDir && (name == indexName || transcriptName.MatchString(name)):
+		return parts
+	}
+	return nil
+}
+
+// look brings what is known of some paths up to date; those are of the kinds that places knows.
+func (s *source) look(at []string, problems *problems) (d delta, err error) {
+	for _, p := range at {
+		parts := places(p)
+		switch {
+		case p == "." || p == agentsDir:
+			return s.scan(problems)
+		case parts[0] != agentsDir:
+			s.seeRegistry(&d)
+		case len(parts) < 4 || s.agents[parts[1]] == nil:
+			s.list(parts[1], problems, &d)
+		default:
+			s.lookAt(s.agents[parts[1]], p, problems, &d)
+		}
+	}
+	return d, nil
+}
+
+func (s *source) lookAt(a *agentDir, p string, problems *problems, d *delta) {
+	info, err := s.root.Lstat(p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		info = nil
+	case err != nil:
+		problems.add(Problem{File: p, Reason: "cannot be read: " + cause(err)})
+		return
+	}
+	s.see(a, path.Base(p), info, problems, d)
 }
 
 func (s *source) seeRegistry(d *delta) {
