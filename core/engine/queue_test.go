@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func startable(q *queue) []string {
+	ids := []string{}
+	for {
+		w, ok := q.next()
+		if !ok {
+			return ids
+		}
+		ids = append(ids, w.id)
+	}
+}
+
+func small() *queue { return newQueue(map[string]int{laneMain: 2, laneSubagent: 2, laneExchange: 1}, 4) }
+
+// R010: one run a session, first in first out; other sessions beside it; a lane's slots are not exceeded.
+func TestQueueOrder(t *testing.T) {
+	q := small()
+	for _, w := range []waiting{
+		{id: "a1", session: "a", lane: laneMain}, {id: "a2", session: "a", lane: laneMain}, {id: "b1", session: "b", lane: laneMain},
+		{id: "c1", session: "c", lane: laneMain},
+	} {
+		q.add(w)
+	}
+	assert.Equal(t, 2, q.position("a2", "a"))
+	assert.Equal(t, []string{"a1", "b1"}, startable(q))
+	assert.Equal(t, 1, q.position("a2", "a"))
+	assert.Zero(t, q.position("a1", "a"))
+	q.done("b")
+	assert.Equal(t, []string{"c1"}, startable(q), "the session that waited longest, not the one that is busy")
+	q.done("a")
+	assert.Equal(t, []string{"a2"}, startable(q))
+}
+
+func TestQueueRemove(t *testing.T) {
+	q := small()
+	q.add(waiting{id: "a1", session: "a", lane: laneMain})
+	q.add(waiting{id: "a2", session: "a", lane: laneMain})
+	assert.True(t, q.remove("a1", "a"))
+	assert.False(t, q.remove("a1", "a"))
+	assert.Equal(t, []string{"a2"}, startable(q))
+}
+
+// R008: a run that waits on another session holds no slot, and when it returns it goes before what has not begun.
+func TestQueueWaitGivesTheSlotUp(t *testing.T) {
+	q := newQueue(map[string]int{laneMain: 1}, 4)
+	for _, s := range []string{"a", "b", "c"} {
+		q.add(waiting{id: s + "1", session: s, lane: laneMain})
+	}
+	assert.Equal(t, []string{"a1"}, startable(q))
+	q.pause("a")
+	assert.Equal(t, []string{"b1"}, startable(q))
+	back := q.resume("a")
+	assert.Empty(t, startable(q))
+	q.done("b")
+	assert.Empty(t, startable(q), "the slot is the returning run's")
+	select {
+	case <-back:
+	default:
+		t.Fatal("not granted")
+	}
+	q.done("a")
+	assert.Equal(t, []string{"c1"}, startable(q))
+}
+
+// The sub-agent lane is dealt round-robin: one requester's burst does not keep another waiting.
+func TestQueueFairLane(t *testing.T) {
+	q := newQueue(map[string]int{laneSubagent: 1}, 8)
+	for i := range 3 {
+		q.add(waiting{id: fmt.Sprintf("big%d", i), session: fmt.Sprintf("b%d", i), lane: laneSubagent, requester: "big"})
+	}
+	q.add(waiting{id: "small0", session: "s0", lane: laneSubagent, requester: "small"})
+	var order []string
+	for range 4 {
+		w, ok := q.next()
+		require.True(t, ok)
+		order = append(order, w.id)
+		q.done(w.session)
+	}
+	assert.Equal(t, []string{"big0", "small0", "big1", "big2"}, order)
+}
+
+// Whatever happens in whatever order: no slot is used twice or lost, no session runs two, none overtakes within a session, and when
+// everything has ended nothing is left waiting.
+func TestQueueInvariants(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		slots := map[string]int{laneMain: rapid.IntRange(1, 3).Draw(t, "main"), laneSubagent: 1, laneExchange: 1}
+		q := newQueue(slots, rapid.IntRange(1, 5).Draw(t, "most"))
+		lanes := []string{laneMain, laneSubagent, laneExchange}
+		sessions := []string{"a", "b", "c", "d"}
+		running := map[string]waiting{} // by session
+		away := map[string]<-chan struct{}{}
+		last := map[string]uint64{}
+		n := 0
+		start := func() {
+			for {
+				w, ok := q.next()
+				if !ok {
+					return
+				}
+				_, two := running[w.session]
+				require.False(t, two, "two runs in %s", w.session)
+				require.Greater(t, w.number, last[w.session], "overtaken in %s", w.session)
+				running[w.session], last[w.session] = w, w.number
+			}
+		}
+		check := func() {
+			busy := map[string]int{}
+			for session, w := range running {
+				if back, isAway := away[session]; isAway {
+					select {
+					case <-back: // has its slot again
+					default:
+						continue
+					}
+				}
+				busy[w.lane]++
+			}
+			for lane, used := range busy {
+				require.LessOrEqual(t, used, slots[lane], lane)
+			}
+			require.LessOrEqual(t, len(running), q.most)
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				n++
+				q.add(waiting{
+					id: fmt.Sprint(n), session: rapid.SampledFrom(sessions).Draw(t, "s"), lane: rapid.SampledFrom(lanes).Draw(t, "l"),
+					requester: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "r"),
+				})
+				start()
+				check()
+			},
+			"end": func(t *rapid.T) {
+				s := rapid.SampledFrom(sessions).Draw(t, "s")
+				q.done(s)
+				delete(running, s)
+				delete(away, s)
+				start()
+				check()
+			},
+			"wait": func(t *rapid.T) {
+				s := rapid.SampledFrom(sessions).Draw(t, "s")
+				if _, ok := running[s]; ok && away[s] == nil {
+					q.pause(s)
+					away[s] = make(chan struct{})
+					start()
+				}
+				check()
+			},
+			"return": func(t *rapid.T) {
+				s := rapid.SampledFrom(sessions).Draw(t, "s")
+				if away[s] != nil {
+					away[s] = q.resume(s)
+					start()
+				}
+				check()
+			},
+		})
+		for range 4 * (n + 1) {
+			for s := range running {
+				q.done(s)
+				delete(running, s)
+			}
+			away = map[string]<-chan struct{}{}
+			start()
+		}
+		require.Empty(t, q.lines)
+		for lane, l := range q.lanes {
+			require.Zero(t, l.busy, lane)
+		}
+	})
+}
