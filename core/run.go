@@ -75,22 +75,55 @@ type Run struct {
 	Mirrored     bool        `json:"mirrored,omitempty"` // read from a source's registry: history, never taken up again
 }
 
-// Exchange is a sessions_send after round 1: the reply-back loop and its announce (engine.md §4).
+// ExchangeState is where an exchange stands.
+type ExchangeState string
+
+const (
+	ExchangePrimary       ExchangeState = "primary" // round 1 is queued or runs
+	ExchangeLooping       ExchangeState = "looping"
+	ExchangeAnnouncing    ExchangeState = "announcing"
+	ExchangeDone          ExchangeState = "done"          // announced
+	ExchangeSkipped       ExchangeState = "skipped"       // the target chose silence, or announcing is off
+	ExchangeUndeliverable ExchangeState = "undeliverable" // nowhere to announce to
+	ExchangeFailed        ExchangeState = "failed"
+	ExchangeStopped       ExchangeState = "stopped" // by the operator
+)
+
+// Exchange is a sessions_send from round 1 on: the reply-back loop and its announce (engine.md §4). Reason says in a word why the loop
+// or the exchange ended: skip, blank, turns, self, child, external, or a run's outcome.
 type Exchange struct {
-	ID           string `json:"exchangeId"`
-	RequesterKey string `json:"requesterKey"`
-	TargetKey    string `json:"targetKey"`
-	ChainID      string `json:"chainId"`
-	Request      string `json:"request"`
-	FirstReply   string `json:"firstReply,omitempty"`
-	LatestReply  string `json:"latestReply,omitempty"`
-	Turn         int    `json:"turn"`
-	Speaker      string `json:"speaker,omitempty"`
-	State        string `json:"state"` // looping | announcing | done | skipped | undeliverable | failed | stopped
-	Reason       string `json:"reason,omitempty"`
-	CreatedAt    int64  `json:"createdAt"`
-	UpdatedAt    int64  `json:"updatedAt"`
+	ID           string        `json:"exchangeId"`
+	RequesterKey string        `json:"requesterKey"`
+	TargetKey    string        `json:"targetKey"`
+	Channel      string        `json:"channel,omitempty"` // the requester's
+	ChainID      string        `json:"chainId"`
+	Hop          int           `json:"hop,omitempty"`
+	Request      string        `json:"request"`
+	FirstReply   string        `json:"firstReply,omitempty"`
+	LatestReply  string        `json:"latestReply,omitempty"`
+	Turn         int           `json:"turn"`  // ping-pong turns begun
+	Turns        int           `json:"turns"` // how many there may be
+	Announce     bool          `json:"announce"`
+	State        ExchangeState `json:"state"`
+	Reason       string        `json:"reason,omitempty"`
+	CreatedAt    int64         `json:"createdAt"`
+	UpdatedAt    int64         `json:"updatedAt"`
 }
+
+// DeliveryState is where an outbound text stands.
+type DeliveryState string
+
+const (
+	DeliveryPending       DeliveryState = "pending"
+	DeliveryAttempting    DeliveryState = "attempting"
+	DeliveryDelivered     DeliveryState = "delivered"
+	DeliveryGaveUp        DeliveryState = "gave-up"
+	DeliveryUnknown       DeliveryState = "unknown"
+	DeliveryBlocked       DeliveryState = "blocked"
+	DeliveryCancelled     DeliveryState = "cancelled"
+	DeliveryUndeliverable DeliveryState = "undeliverable"
+	DeliveryExpired       DeliveryState = "expired"
+)
 
 // Delivery is one outbound text: stored before it is attempted (engine.md §5).
 type Delivery struct {
@@ -99,7 +132,7 @@ type Delivery struct {
 	RunID         string          `json:"runId,omitempty"`
 	Route         DeliveryContext `json:"route"`
 	Text          string          `json:"text"`
-	State         string          `json:"state"` // pending | attempting | delivered | gave-up | unknown | blocked | cancelled | undeliverable | expired
+	State         DeliveryState   `json:"state"`
 	Rule          string          `json:"rule,omitempty"`
 	Attempts      int             `json:"attempts"`
 	LastError     string          `json:"lastError,omitempty"`

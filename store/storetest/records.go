@@ -12,7 +12,7 @@ var recordCases = []testCase{
 	{"exchanges and deliveries", func(h *harness) {
 		x := core.Exchange{
 			ID: "x1", RequesterKey: "a", TargetKey: "b", ChainID: "c", Request: "q", FirstReply: "f", LatestReply: "l", Turn: 2,
-			Speaker: "s", State: "looping", Reason: "r", CreatedAt: 1, UpdatedAt: 2,
+			State: "looping", Reason: "r", CreatedAt: 1, UpdatedAt: 2,
 		}
 		d := core.Delivery{
 			ID: "d1", SessionKey: "a", RunID: "r", Route: core.DeliveryContext{Channel: "c"}, Text: "<t>", State: "pending",
