@@ -14,6 +14,7 @@ const (
 	CodeNotFound      Code = "not_found"      // absent, or hidden from the caller: the two are never told apart
 	CodeAmbiguous     Code = "ambiguous"      // more than one session answers to the name
 	CodeSendDenied    Code = "send_denied"    // the send policy said no
+	CodeHopLimit      Code = "hop_limit"      // a chain of sends got too long
 	CodeMirrored      Code = "mirrored"       // the session belongs to an imported or followed source
 	CodeUnsupported   Code = "unsupported"    // this board cannot do that; Info.Features says why
 	CodeConflict      Code = "conflict"       // IfRev did not hold

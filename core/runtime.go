@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"encoding/json"
+	"iter"
 )
 
 // Runtime plays an agent: it turns one run into text and tool calls (engine.md §3). A Runtime returns when the turn is over; ctx ends it.
@@ -10,13 +11,15 @@ type Runtime interface {
 	Turn(ctx context.Context, t Turn, out Sink) (TurnResult, error)
 }
 
-// Turn is what a runtime is given: the run, its session, what the model must know beside the transcript, and the transcript so far.
+// Turn is what a runtime is given: the run, whose Message is already the newest of the transcript, and what the model must know beside
+// it. History walks the transcript before that message, newest first, reading on demand.
 type Turn struct {
-	Run     Run
-	Session Session
-	Context string // run context: who writes, from where; never stored
-	History []Message
-	Tools   []ToolSpec
+	Run      Run
+	Session  Session
+	Context  string    // run context: who writes, from where; never stored
+	Exchange *Exchange // of a turn or announce step
+	History  iter.Seq[Message]
+	Tools    []ToolSpec
 }
 
 // ToolSpec describes a tool to a model. Schema is a JSON Schema object.
@@ -26,17 +29,18 @@ type ToolSpec struct {
 	Schema      json.RawMessage
 }
 
-// Sink takes what a runtime produces while it runs.
+// Sink takes what a runtime produces while it runs. Its methods fail once the run has ended or was fenced off: the runtime then returns.
 type Sink interface {
-	// Text adds to the reply that is being written.
+	// Text adds to the reply that is being written. What is written before a tool call belongs to the message of that call.
 	Text(delta string) error
-	// Call executes a tool as the run's session and returns its JSON.
-	Call(ctx context.Context, id, tool string, params json.RawMessage) (json.RawMessage, error)
+	// Think adds to what the model thought; it is kept beside the reply and never part of it.
+	Think(delta string) error
+	// Call executes a tool as the run's session and returns its JSON; failed says that the tool refused or failed.
+	Call(ctx context.Context, id, tool string, params json.RawMessage) (answer json.RawMessage, failed bool, err error)
 }
 
 // TurnResult is how a turn ended when it ended by itself.
 type TurnResult struct {
-	Reply string
 	Usage Usage
 }
 

@@ -14,7 +14,7 @@ func (b *board) Call(ctx context.Context, c core.ToolCall) (core.ToolResult, err
 	actor, err := b.callAs(ctx, c.As)
 	if err == nil {
 		var body json.RawMessage
-		if body, err = b.run(ctx, actor, c); err == nil {
+		if body, err = b.dispatch(ctx, actor, c); err == nil {
 			return core.ToolResult{Body: body}, nil
 		}
 	}
@@ -28,7 +28,8 @@ func (b *board) Call(ctx context.Context, c core.ToolCall) (core.ToolResult, err
 // refusal tells what a tool answers from what went wrong underneath it.
 func refusal(code core.Code) bool {
 	switch code {
-	case core.CodeForbidden, core.CodeInvalidParams, core.CodeNotFound, core.CodeAmbiguous, core.CodeSendDenied, core.CodeMirrored:
+	case core.CodeForbidden, core.CodeInvalidParams, core.CodeNotFound, core.CodeAmbiguous, core.CodeSendDenied,
+		core.CodeMirrored, core.CodeHopLimit, core.CodeUnsupported:
 		return true
 	}
 	return false
@@ -46,12 +47,14 @@ func (b *board) callAs(ctx context.Context, as string) (core.Actor, error) {
 	return core.Actor{Kind: core.ActorSession, Session: resolved}, err
 }
 
-func (b *board) run(ctx context.Context, actor core.Actor, c core.ToolCall) (json.RawMessage, error) {
+func (b *board) dispatch(ctx context.Context, actor core.Actor, c core.ToolCall) (json.RawMessage, error) {
 	switch c.Tool {
 	case tool.SessionsList:
 		return b.sessionsList(ctx, actor, c.Params)
 	case tool.SessionsHistory:
 		return b.sessionsHistory(ctx, actor, c.Params)
+	case tool.SessionsSend:
+		return b.sessionsSend(ctx, actor, c.Params)
 	case tool.AgentsList:
 		return b.agentsList(actor, c.Params)
 	}

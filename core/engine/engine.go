@@ -10,6 +10,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"cordboard/core"
 	"cordboard/core/config"
 	"cordboard/core/key"
@@ -29,6 +31,10 @@ type Options struct {
 	Version string
 	Owner   string // who runs it, as Info shows; "" when the store is only read
 	Clock   Clock  // nil is the real one
+	// Runtimes play the agents, by type (agents.*.runtime.type).
+	Runtimes map[string]core.Runtime
+	// NewID makes ids of runs, sessions and exchanges; nil makes random UUIDs.
+	NewID func() string
 }
 
 // Engine does the work behind every Board over one store. It does not own the store: whoever opened it closes it.
@@ -41,12 +47,16 @@ type Engine struct {
 	redact  *tool.Redactor // what sessions get: masker, or nil when logging.redactSensitive is off
 	clock   Clock
 	options Options
+	drive   *driver // nil until Start
 }
 
 // New makes an engine over an open store. The config must have been validated; an error names a pattern that does not compile.
 func New(store core.Store, cfg *config.Config, options Options) (*Engine, error) {
 	if options.Clock == nil {
 		options.Clock = realClock{}
+	}
+	if options.NewID == nil {
+		options.NewID = uuid.NewString
 	}
 	e := &Engine{store: store, config: cfg, clock: options.Clock, options: options}
 	e.names = namesOf(cfg)

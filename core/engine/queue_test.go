@@ -20,13 +20,17 @@ func startable(q *queue) []string {
 	}
 }
 
-func small() *queue { return newQueue(map[string]int{laneMain: 2, laneSubagent: 2, laneExchange: 1}, 4) }
+func small() *queue {
+	return newQueue(map[string]int{laneMain: 2, laneSubagent: 2, laneExchange: 1}, 4)
+}
 
 // R010: one run a session, first in first out; other sessions beside it; a lane's slots are not exceeded.
 func TestQueueOrder(t *testing.T) {
 	q := small()
 	for _, w := range []waiting{
-		{id: "a1", session: "a", lane: laneMain}, {id: "a2", session: "a", lane: laneMain}, {id: "b1", session: "b", lane: laneMain},
+		{id: "a1", session: "a", lane: laneMain},
+		{id: "a2", session: "a", lane: laneMain},
+		{id: "b1", session: "b", lane: laneMain},
 		{id: "c1", session: "c", lane: laneMain},
 	} {
 		q.add(w)

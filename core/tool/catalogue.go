@@ -11,6 +11,7 @@ import (
 const (
 	SessionsList    = "sessions_list"
 	SessionsHistory = "sessions_history"
+	SessionsSend    = "sessions_send"
 	AgentsList      = "agents_list"
 )
 
@@ -20,6 +21,8 @@ const (
 	MessageLimit   = 20         // most messages per row
 	HistoryLimit   = 1000       // most messages of one answer
 	HistoryDefault = 200        // what an absent limit means
+	WaitSeconds    = 86_400     // longest wait of sessions_send
+	SendWait       = 30         // seconds an absent timeoutSeconds waits
 	ActiveMinutes  = 52_560_000 // a hundred years: further back no session was updated
 )
 
@@ -53,6 +56,34 @@ func DecodeHistory(raw json.RawMessage) (History, Clamped, error) {
 	var h History
 	clamped, err := decode(SessionsHistory, raw, historyParams(&h))
 	return h, clamped, err
+}
+
+// Send is a decoded call of sessions_send (session-tools.md §6).
+type Send struct {
+	SessionKey     string
+	Message        string // byte for byte as given
+	TimeoutSeconds int    // 0..WaitSeconds; 0 = do not wait
+}
+
+// DecodeSend reads the parameters of sessions_send, as DecodeList does.
+func DecodeSend(raw json.RawMessage) (Send, Clamped, error) {
+	var s Send
+	clamped, err := decode(SessionsSend, raw, sendParams(&s))
+	return s, clamped, err
+}
+
+func sendParams(s *Send) []param {
+	return []param{
+		{
+			name: "sessionKey", required: true, typ: word{&s.SessionKey, "a session key or a sessionId"},
+			about: "To whom: the key of a session that exists, as sessions_list shows it, or a sessionId.",
+		},
+		{name: "message", required: true, typ: message{&s.Message}, about: "What to tell the other agent."},
+		{
+			name: "timeoutSeconds", typ: seconds{to: &s.TimeoutSeconds, max: WaitSeconds, def: SendWait},
+			about: "How long to wait for the reply; 0 does not wait. It bounds the wait only: the other agent's run goes on.",
+		},
+	}
 }
 
 // DecodeAgents refuses any parameter: agents_list takes none.
@@ -125,6 +156,11 @@ func catalogue() []entry {
 			SessionsHistory, `Read the newest messages of one session you may see. Long texts are cut, images and token counts left out and what looks like a ` +
 				`credential is masked; truncated and contentRedacted say so. When nextBefore is in the answer there are older messages: pass it as before.`,
 			historyParams(new(History)),
+		},
+		{
+			SessionsSend, `Send a message to another session and wait for its agent's reply. status ok has the reply; accepted was not waited for; timeout ` +
+				`means that the message was delivered and the run goes on: read sessions_history later, do not send again. error and forbidden say why.`,
+			sendParams(new(Send)),
 		},
 		{AgentsList, `List the agents that you may start sub-agents under, your own first. Takes no parameters.`, nil},
 	}

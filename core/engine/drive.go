@@ -1,0 +1,316 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"cordboard/core"
+)
+
+const (
+	fenceAfter = 500 * time.Millisecond // a runtime that ignores cancel may write no longer than this after it (engine.md §1)
+	retryAfter = time.Second            // how long to leave a store alone that could not be written
+	exchanges  = 4                      // slots of the exchange lane
+)
+
+// Why a run's context ended.
+var (
+	errAborted     = errors.New("aborted by the operator")
+	errLimit       = errors.New("the run's own time limit")
+	errInterrupted = errors.New("the engine stopped")
+)
+
+// driver runs what is queued. It holds nothing that the store does not: at start it is filled from there.
+//
+// A committed transaction hands its effects to it (write), which puts new runs in line and wakes whoever waits for ended ones. One
+// goroutine takes what may start (loop); each run has a goroutine of its own (execute) that begins it, lets its runtime play the turn and
+// finishes it, three transactions in all with the one that queued it.
+type driver struct {
+	engine *Engine
+	ctx    context.Context // ends with errInterrupted
+	stop   context.CancelCauseFunc
+	wake   chan struct{}
+	tasks  sync.WaitGroup
+
+	mu       sync.Mutex
+	queue    *queue
+	live     map[string]*execution // by run id
+	waiters  map[string][]chan struct{}
+	draining bool
+}
+
+// execution is a run that is being played.
+type execution struct {
+	run    core.Run
+	cancel context.CancelCauseFunc
+}
+
+// Start makes the engine the one that runs agents: what an earlier life left is put in order (recover.go), then what is queued starts.
+// The store must be this process's own. Stop ends it.
+func (e *Engine) Start(ctx context.Context) error {
+	if e.drive != nil {
+		return core.Errorf(core.CodeInternal, "the engine was started twice")
+	}
+	live, err := e.recover(ctx)
+	if err != nil {
+		return err
+	}
+	d := &driver{
+		engine: e, wake: make(chan struct{}, 1), live: map[string]*execution{}, waiters: map[string][]chan struct{}{},
+		queue: newQueue(map[string]int{
+			laneMain: e.config.Agents.Defaults.MaxConcurrent, laneSubagent: e.config.Agents.Defaults.Subagents.MaxConcurrent, laneExchange: exchanges,
+		}, e.config.Engine.MaxLive),
+	}
+	d.ctx, d.stop = context.WithCancelCause(context.Background())
+	e.drive = d
+	d.take(effects{queued: live})
+	d.tasks.Go(d.loop)
+	return nil
+}
+
+// Stop starts nothing more, gives running runs the configured grace and ends what still runs then as interrupted. What is queued stays.
+func (e *Engine) Stop(ctx context.Context) {
+	d := e.drive
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	d.draining = true
+	d.mu.Unlock()
+	idle := make(chan struct{})
+	go func() { // ends with the driver, which is stopped below
+		d.awaitIdle()
+		close(idle)
+	}()
+	grace, cancel := context.WithCancel(ctx)
+	go func() {
+		_ = e.clock.Sleep(grace, e.config.Engine.Drain)
+		cancel()
+	}()
+	select {
+	case <-idle:
+	case <-grace.Done():
+	}
+	cancel()
+	d.stop(errInterrupted)
+	d.tasks.Wait()
+	<-idle
+}
+
+// awaitIdle returns when no run is live.
+func (d *driver) awaitIdle() {
+	for {
+		d.mu.Lock()
+		var one *execution
+		for _, x := range d.live {
+			one = x
+			break
+		}
+		if one == nil {
+			d.mu.Unlock()
+			return
+		}
+		ended := d.watch(one.run.ID)
+		d.mu.Unlock()
+		<-ended
+	}
+}
+
+// write is Store.Update with effects: they take place once the transaction is committed.
+func (e *Engine) write(ctx context.Context, fn func(tx core.Tx, fx *effects) error) (core.Rev, error) {
+	var fx effects
+	rev, err := e.store.Update(ctx, func(tx core.Tx) error {
+		fx = effects{} // the function may run more than once
+		return fn(tx, &fx)
+	})
+	if err == nil && e.drive != nil {
+		e.drive.take(fx)
+	}
+	return rev, err
+}
+
+// take puts committed effects into the world.
+func (d *driver) take(fx effects) {
+	d.mu.Lock()
+	for _, r := range fx.queued {
+		d.queue.add(waiting{id: r.ID, session: r.SessionKey, lane: r.Lane, requester: r.RequesterKey})
+	}
+	for _, r := range fx.ended {
+		for _, w := range d.waiters[r.ID] {
+			close(w)
+		}
+		delete(d.waiters, r.ID)
+	}
+	d.mu.Unlock()
+	d.nudge()
+}
+
+func (d *driver) nudge() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// watch returns a channel that is closed when a run ends. The caller holds mu.
+func (d *driver) watch(id string) <-chan struct{} {
+	ended := make(chan struct{})
+	d.waiters[id] = append(d.waiters[id], ended)
+	return ended
+}
+
+// unwatch forgets a waiter that gave up.
+func (d *driver) unwatch(id string, ended <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := d.waiters[id]
+	for i, w := range list {
+		if w == ended {
+			d.waiters[id] = append(list[:i:i], list[i+1:]...)
+		}
+	}
+	if len(d.waiters[id]) == 0 {
+		delete(d.waiters, id)
+	}
+}
+
+// loop starts what may start, until the driver is stopped.
+func (d *driver) loop() {
+	for {
+		for {
+			w, ok := d.next()
+			if !ok {
+				break
+			}
+			d.tasks.Go(func() { d.execute(w) })
+		}
+		select {
+		case <-d.wake:
+		case <-d.ctx.Done():
+			return
+		}
+	}
+}
+
+func (d *driver) next() (waiting, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.draining || d.ctx.Err() != nil {
+		return waiting{}, false
+	}
+	return d.queue.next()
+}
+
+// execute plays one run from its begin to its end.
+func (d *driver) execute(w waiting) {
+	defer func() {
+		d.mu.Lock()
+		delete(d.live, w.id)
+		d.queue.done(w.session)
+		d.mu.Unlock()
+		d.nudge()
+	}()
+	run, session, ok := d.begin(w)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithCancelCause(d.ctx)
+	defer cancel(nil)
+	d.mu.Lock()
+	d.live[run.ID] = &execution{run: run, cancel: cancel}
+	d.mu.Unlock()
+	d.finish(run, d.turn(ctx, cancel, run, session))
+}
+
+// begin starts the run in the store. A store that cannot be written keeps the run queued: it is tried again until the engine stops.
+func (d *driver) begin(w waiting) (run core.Run, s core.Session, ok bool) {
+	for {
+		_, err := d.engine.write(context.Background(), func(tx core.Tx, _ *effects) (err error) {
+			run, s, ok, err = d.engine.begin(tx, w.id, d.engine.options.Owner, d.engine.now())
+			return err
+		})
+		if err == nil {
+			return run, s, ok
+		}
+		if d.engine.clock.Sleep(d.ctx, retryAfter) != nil {
+			return run, s, false
+		}
+	}
+}
+
+// finish ends the run in the store, again and again while the store cannot be written: recovery ends what stays behind.
+func (d *driver) finish(run core.Run, end ending) {
+	for {
+		_, err := d.engine.write(context.Background(), func(tx core.Tx, fx *effects) error {
+			return d.engine.finish(tx, fx, run.ID, run.Fence, end, d.engine.now())
+		})
+		if err == nil || errors.Is(err, errFenced) {
+			return
+		}
+		if d.engine.clock.Sleep(d.ctx, retryAfter) != nil {
+			return
+		}
+	}
+}
+
+// turn lets the runtime play and returns how it ended: by itself, at its limit, aborted or interrupted. A runtime that ignores cancel is
+// left behind, fenced off.
+func (d *driver) turn(ctx context.Context, cancel context.CancelCauseFunc, run core.Run, s core.Session) ending {
+	out := &sink{engine: d.engine, run: run}
+	played, err := d.engine.runtimeOf(&s)
+	if err != nil {
+		return ending{outcome: core.OutcomeError, cause: err.Error()}
+	}
+	if limit := d.engine.config.Agents.Defaults.TimeoutSeconds; limit > 0 {
+		go func() { // ends with ctx, which execute cancels
+			if d.engine.clock.Sleep(ctx, time.Duration(limit)*time.Second) == nil {
+				cancel(errLimit)
+			}
+		}()
+	}
+	t, err := d.engine.turnOf(ctx, run, s)
+	if err != nil {
+		return ending{outcome: core.OutcomeError, cause: err.Error()}
+	}
+	type result struct {
+		core.TurnResult
+		err error
+	}
+	done := make(chan result, 1)
+	go func() { // a runtime that ignores cancel outlives its run: the sink lets it write nothing
+		r, err := guarded(ctx, played, t, out)
+		done <- result{r, err}
+	}()
+	select {
+	case r := <-done:
+		return out.ending(r.TurnResult, r.err, context.Cause(ctx))
+	case <-ctx.Done():
+	}
+	late := make(chan struct{})
+	go func() {
+		_ = d.engine.clock.Sleep(context.Background(), fenceAfter)
+		close(late)
+	}()
+	select {
+	case r := <-done:
+		return out.ending(r.TurnResult, r.err, context.Cause(ctx))
+	case <-late:
+		return out.ending(core.TurnResult{}, context.Cause(ctx), context.Cause(ctx))
+	}
+}
+
+// guarded turns a panic of a runtime into its error.
+func guarded(ctx context.Context, r core.Runtime, t core.Turn, out core.Sink) (result core.TurnResult, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the runtime broke down: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return r.Turn(ctx, t, out)
+}
+
+func (e *Engine) now() int64 { return e.clock.Now().UnixMilli() }

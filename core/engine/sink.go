@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"cordboard/core"
+	"cordboard/core/tool"
+)
+
+// sink takes what one run's runtime produces.
+type sink struct {
+	engine *Engine
+	run    core.Run
+
+	mu      sync.Mutex
+	text    strings.Builder // since the last tool call
+	thought strings.Builder // likewise
+	open    []openCall
+	calls   int
+	closed  bool
+}
+
+// Text implements core.Sink.
+func (s *sink) Text(delta string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errFenced
+	}
+	s.text.WriteString(delta)
+	return nil
+}
+
+// Think implements core.Sink.
+func (s *sink) Think(delta string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errFenced
+	}
+	s.thought.WriteString(delta)
+	return nil
+}
+
+// Call implements core.Sink: call and result are in the transcript as they happen.
+func (s *sink) Call(ctx context.Context, id, name string, params json.RawMessage) (answer json.RawMessage, failed bool, err error) {
+	call, said, thought, err := s.opened(id, name, params)
+	if err != nil {
+		return nil, false, err
+	}
+	e, now := s.engine, s.engine.now()
+	if _, err := e.write(ctx, func(tx core.Tx, _ *effects) error {
+		return e.appendTo(tx, s.run.ID, s.run.Fence, callLine(&s.run, thought, said, call, now))
+	}); err != nil {
+		return nil, false, err
+	}
+	answer, failed, err = e.callFor(ctx, &s.run, name, params)
+	if err != nil {
+		return nil, false, err
+	}
+	now = e.now()
+	if _, err := e.write(ctx, func(tx core.Tx, _ *effects) error {
+		return e.appendTo(tx, s.run.ID, s.run.Fence, resultLine(call, string(answer), failed, now))
+	}); err != nil {
+		return nil, false, err
+	}
+	s.settled(id)
+	return answer, failed, nil
+}
+
+func (s *sink) opened(id, name string, params json.RawMessage) (call openCall, said, thought string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return call, "", "", errFenced
+	}
+	if most := s.engine.config.Agents.Defaults.MaxToolCalls; s.calls >= most {
+		return call, "", "", core.Errorf(core.CodeInternal, "the run made %d tool calls, the most that agents.defaults.maxToolCalls allows", most).
+			Because("agents.defaults.maxToolCalls")
+	}
+	s.calls++
+	said, thought = s.text.String(), s.thought.String()
+	s.text.Reset()
+	s.thought.Reset()
+	if len(params) == 0 || !json.Valid(params) {
+		params = json.RawMessage("{}")
+	}
+	call = openCall{id, name, params}
+	s.open = append(s.open, call)
+	return call, said, thought, nil
+}
+
+func (s *sink) settled(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = slices.DeleteFunc(s.open, func(c openCall) bool { return c.id == id })
+}
+
+// ending closes the sink and says how the run ended: cause is why its context did, nil when the runtime returned by itself.
+func (s *sink) ending(r core.TurnResult, err, cause error) ending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	end := ending{outcome: core.OutcomeOK, text: s.text.String(), thought: s.thought.String(), open: slices.Clone(s.open)}
+	if r.Usage != (core.Usage{}) {
+		end.usage = &r.Usage
+	}
+	switch {
+	case err == nil:
+		return end
+	case errors.Is(cause, errAborted):
+		end.outcome = core.OutcomeAborted
+	case errors.Is(cause, errLimit):
+		end.outcome = core.OutcomeTimeout
+	case errors.Is(cause, errInterrupted):
+		end.outcome = core.OutcomeInterrupted
+	default:
+		end.outcome, cause = core.OutcomeError, err
+	}
+	end.cause = cause.Error()
+	return end
+}
+
+// callFor runs a tool as a run's session. A tool that the session may not use is answered like one that does not exist.
+func (e *Engine) callFor(ctx context.Context, run *core.Run, name string, params json.RawMessage) (answer json.RawMessage, failed bool, err error) {
+	b := &board{Engine: e, actor: core.Actor{Kind: core.ActorSession, Session: run.SessionKey}}
+	result, err := b.Call(ctx, core.ToolCall{Tool: name, Params: params})
+	return result.Body, result.Refused != nil, err
+}
+
+// runtimeOf is who plays a session's agent.
+func (e *Engine) runtimeOf(s *core.Session) (core.Runtime, error) {
+	agent, _ := e.config.Agent(e.names.AgentOf(s.Key))
+	r, ok := e.options.Runtimes[agent.Runtime.Type]
+	if !ok {
+		return nil, core.Errorf(core.CodeUnsupported, "agent %q has the runtime %q, which is not there", agent.ID, agent.Runtime.Type).
+			Because("agents.list[].runtime")
+	}
+	return r, nil
+}
+
+// turnOf gathers what a runtime is given.
+func (e *Engine) turnOf(ctx context.Context, run core.Run, s core.Session) (core.Turn, error) {
+	t := core.Turn{Run: run, Session: s, Tools: tool.Tools(), History: e.historyBefore(ctx, run)}
+	if run.ExchangeID == "" {
+		return t, nil
+	}
+	err := e.store.View(ctx, func(r core.Reader) error {
+		x, ok, err := r.Exchange(run.ExchangeID)
+		if ok {
+			t.Exchange = &x
+			t.Context = exchangeContext(&run, &x)
+		}
+		return err
+	})
+	return t, err
+}
+
+const historyPage = 64 // messages read in one snapshot while a runtime walks back
+
+// historyBefore walks the transcript before a run's message, newest first, a page a snapshot.
+func (e *Engine) historyBefore(ctx context.Context, run core.Run) iter.Seq[core.Message] {
+	return func(yield func(core.Message) bool) {
+		before := run.FirstSeq
+		for before > 1 {
+			var page []core.Message
+			err := e.store.View(ctx, func(r core.Reader) error {
+				return r.Messages(run.SessionID, core.SeqRange{Before: before, Backward: true}, func(m *core.Message) bool {
+					page = append(page, cloneMessage(m))
+					return len(page) < historyPage
+				})
+			})
+			if err != nil || len(page) == 0 {
+				return
+			}
+			for _, m := range page {
+				if m.Role != core.RoleEvent && !yield(m) {
+					return
+				}
+				before = m.Seq
+			}
+		}
+	}
+}
+
+// exchangeContext tells a model what its turn is about: who writes, who answers, what was said.
+func exchangeContext(run *core.Run, x *core.Exchange) string {
+	var b strings.Builder
+	add := func(parts ...string) {
+		for _, p := range parts {
+			b.WriteString(p)
+		}
+		b.WriteByte('\n')
+	}
+	add("Messages between agents. Requester: ", x.RequesterKey, ". Target: ", x.TargetKey, ".")
+	switch run.Kind {
+	case core.RunSend:
+		add("The message comes from the requester, not from a person.")
+	case core.RunTurn:
+		add("The message is the other agent's latest reply. Answer it, or answer exactly ", replySkip, " to end the conversation.")
+	case core.RunAnnounce:
+		add("The conversation has ended. Answer with what the people in your chat should be told, or exactly ", announceSkip, " for nothing.")
+	}
+	for _, part := range []struct{ label, text string }{{"Request", x.Request}, {"First reply", x.FirstReply}, {"Latest reply", x.LatestReply}} {
+		if part.text != "" && run.Kind != core.RunSend {
+			add(part.label, ":\n", part.text)
+		}
+	}
+	return b.String()
+}
