@@ -154,15 +154,19 @@ type RecordKind string
 const (
 	RecordSession    RecordKind = "session" // one session with its entry, generations, children and policy verdict
 	RecordRuns       RecordKind = "runs"
+	RecordRun        RecordKind = "run" // one run, waited for if asked (agent.wait)
 	RecordExchanges  RecordKind = "exchanges"
 	RecordDeliveries RecordKind = "deliveries"
 	RecordOrphans    RecordKind = "orphans" // generations no session names
 )
 
 // RecordQuery asks for records other than heads and messages. Session (key or sessionId) is needed for RecordSession and narrows RecordRuns.
+// Run is needed for RecordRun; the answer then comes when that run has ended, or Wait (ms) is over, and holds the run as it is.
 type RecordQuery struct {
 	Kind    RecordKind `json:"kind"`
 	Session string     `json:"session,omitempty"`
+	Run     string     `json:"run,omitempty"`
+	Wait    int64      `json:"wait,omitempty"`
 	Limit   int        `json:"limit,omitempty"` // 0 = 200
 }
 
@@ -185,6 +189,7 @@ type RecordPage struct {
 	At          Cursor         `json:"at"`
 	Session     *SessionDetail `json:"session,omitempty"`
 	Runs        []Run          `json:"runs,omitempty"`
+	Reply       string         `json:"reply,omitempty"` // of an ended RecordRun
 	Exchanges   []Exchange     `json:"exchanges,omitempty"`
 	Deliveries  []Delivery     `json:"deliveries,omitempty"`
 	Generations []Generation   `json:"generations,omitempty"`
@@ -267,6 +272,28 @@ type Command struct {
 	Key   string `json:"key,omitempty"` // idempotency key
 	IfRev Rev    `json:"ifRev,omitempty"`
 	Patch *Patch `json:"patch,omitempty"`
+	Send  *Send  `json:"send,omitempty"`
+	New   *New   `json:"new,omitempty"`
+	Abort *Abort `json:"abort,omitempty"`
+}
+
+// Send is the operator's own message into a session (chat.send): one run, no loop, no announce. Command.Key, when given, becomes the run's
+// id, so that a repetition is the same run.
+type Send struct {
+	Session string `json:"session"`
+	Message string `json:"message"`
+}
+
+// New makes a session of a configured agent ("" = the default agent).
+type New struct {
+	Agent string `json:"agent,omitempty"`
+	Label string `json:"label,omitempty"`
+}
+
+// Abort ends one run: by its id, or the live one of a session, else the first that is queued there.
+type Abort struct {
+	Run     string `json:"run,omitempty"`
+	Session string `json:"session,omitempty"`
 }
 
 // Patch changes fields of a session (session-tools.md §9): nil leaves one alone, a pointer to the zero value clears it.
@@ -283,6 +310,7 @@ type Patch struct {
 type Receipt struct {
 	Rev  Rev      `json:"rev"`
 	Key  string   `json:"key"` // session it touched
+	Run  string   `json:"run,omitempty"`
 	Undo *Command `json:"undo,omitempty"`
 }
 

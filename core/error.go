@@ -9,24 +9,25 @@ import (
 type Code string
 
 const (
-	CodeForbidden     Code = "forbidden"      // scope, agentToAgent, allowlist, sandbox, not the operator
-	CodeInvalidParams Code = "invalid_params" // unknown parameter, wrong type, out of range
-	CodeNotFound      Code = "not_found"      // absent, or hidden from the caller: the two are never told apart
-	CodeAmbiguous     Code = "ambiguous"      // more than one session answers to the name
-	CodeSendDenied    Code = "send_denied"    // the send policy said no
-	CodeHopLimit      Code = "hop_limit"      // a chain of sends got too long
-	CodeMirrored      Code = "mirrored"       // the session belongs to an imported or followed source
-	CodeUnsupported   Code = "unsupported"    // this board cannot do that; Info.Features says why
-	CodeConflict      Code = "conflict"       // IfRev did not hold
-	CodeConfig        Code = "config"         // the configuration is wrong
-	CodeStoreLocked   Code = "store_locked"   // another process owns the store file
-	CodeStoreForeign  Code = "store_foreign"  // not a cordboard store: empty, foreign or truncated
-	CodeStoreDamaged  Code = "store_damaged"  // a cordboard store whose pages or records do not hold together
-	CodeStoreNewer    Code = "store_newer"    // written by a newer cordboard
-	CodeStoreMissing  Code = "store_missing"  // there is no store at that path
-	CodeStoreIO       Code = "store_io"       // the file system refused: full, no permission, no locks, an I/O error
-	CodeReadOnly      Code = "read_only"      // the board or store was opened for reading
-	CodeInternal      Code = "internal"       // a fault of ours
+	CodeForbidden     Code = "forbidden"            // scope, agentToAgent, allowlist, sandbox, not the operator
+	CodeInvalidParams Code = "invalid_params"       // unknown parameter, wrong type, out of range
+	CodeNotFound      Code = "not_found"            // absent, or hidden from the caller: the two are never told apart
+	CodeAmbiguous     Code = "ambiguous"            // more than one session answers to the name
+	CodeSendDenied    Code = "send_denied"          // the send policy said no
+	CodeHopLimit      Code = "hop_limit"            // a chain of sends got too long
+	CodeMirrored      Code = "mirrored"             // the session belongs to an imported or followed source
+	CodeUnsupported   Code = "unsupported"          // this board cannot do that; Info.Features says why
+	CodeIdempotency   Code = "idempotency_conflict" // the key names another command
+	CodeConflict      Code = "conflict"             // IfRev did not hold
+	CodeConfig        Code = "config"               // the configuration is wrong
+	CodeStoreLocked   Code = "store_locked"         // another process owns the store file
+	CodeStoreForeign  Code = "store_foreign"        // not a cordboard store: empty, foreign or truncated
+	CodeStoreDamaged  Code = "store_damaged"        // a cordboard store whose pages or records do not hold together
+	CodeStoreNewer    Code = "store_newer"          // written by a newer cordboard
+	CodeStoreMissing  Code = "store_missing"        // there is no store at that path
+	CodeStoreIO       Code = "store_io"             // the file system refused: full, no permission, no locks, an I/O error
+	CodeReadOnly      Code = "read_only"            // the board or store was opened for reading
+	CodeInternal      Code = "internal"             // a fault of ours
 )
 
 // Error is every refusal and every named failure. Message is one sentence for a person: which value, which side failed, what would

@@ -14,10 +14,17 @@ func (b *board) Do(ctx context.Context, c core.Command) (core.Receipt, error) {
 	if reason := b.missing()["do"]; reason != "" {
 		return core.Receipt{}, core.Errorf(core.CodeReadOnly, "cannot change anything: %s", reason)
 	}
-	if c.Patch == nil {
-		return core.Receipt{}, core.Errorf(core.CodeInvalidParams, "the command names no operation").Accept("patch")
+	switch {
+	case c.Patch != nil:
+		return b.patch(ctx, c)
+	case c.Send != nil:
+		return b.chatSend(ctx, c)
+	case c.New != nil:
+		return b.newSession(ctx, *c.New)
+	case c.Abort != nil:
+		return b.abort(ctx, *c.Abort)
 	}
-	return b.patch(ctx, c)
+	return core.Receipt{}, core.Errorf(core.CodeInvalidParams, "the command names no operation").Accept("patch", "send", "new", "abort")
 }
 
 // patch changes fields of a session (session-tools.md §9). updatedAt stays: it moves with messages and runs only.

@@ -37,16 +37,11 @@ type driver struct {
 	tasks  sync.WaitGroup
 
 	mu       sync.Mutex
+	idle     *sync.Cond // on mu: a run is live no more
 	queue    *queue
-	live     map[string]*execution // by run id
+	live     map[string]context.CancelCauseFunc // ends a run's turn, by run id
 	waiters  map[string][]chan struct{}
 	draining bool
-}
-
-// execution is a run that is being played.
-type execution struct {
-	run    core.Run
-	cancel context.CancelCauseFunc
 }
 
 // Start makes the engine the one that runs agents: what an earlier life left is put in order (recover.go), then what is queued starts.
@@ -60,11 +55,12 @@ func (e *Engine) Start(ctx context.Context) error {
 		return err
 	}
 	d := &driver{
-		engine: e, wake: make(chan struct{}, 1), live: map[string]*execution{}, waiters: map[string][]chan struct{}{},
+		engine: e, wake: make(chan struct{}, 1), live: map[string]context.CancelCauseFunc{}, waiters: map[string][]chan struct{}{},
 		queue: newQueue(map[string]int{
 			laneMain: e.config.Agents.Defaults.MaxConcurrent, laneSubagent: e.config.Agents.Defaults.Subagents.MaxConcurrent, laneExchange: exchanges,
 		}, e.config.Engine.MaxLive),
 	}
+	d.idle = sync.NewCond(&d.mu)
 	d.ctx, d.stop = context.WithCancelCause(context.Background())
 	e.drive = d
 	d.take(effects{queued: live})
@@ -103,20 +99,10 @@ func (e *Engine) Stop(ctx context.Context) {
 
 // awaitIdle returns when no run is live.
 func (d *driver) awaitIdle() {
-	for {
-		d.mu.Lock()
-		var one *execution
-		for _, x := range d.live {
-			one = x
-			break
-		}
-		if one == nil {
-			d.mu.Unlock()
-			return
-		}
-		ended := d.watch(one.run.ID)
-		d.mu.Unlock()
-		<-ended
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for len(d.live) > 0 {
+		d.idle.Wait()
 	}
 }
 
@@ -210,19 +196,20 @@ func (d *driver) execute(w waiting) {
 	defer func() {
 		d.mu.Lock()
 		delete(d.live, w.id)
+		d.idle.Broadcast()
 		d.queue.done(w.session)
 		d.mu.Unlock()
 		d.nudge()
 	}()
+	ctx, cancel := context.WithCancelCause(d.ctx)
+	defer cancel(nil)
+	d.mu.Lock()
+	d.live[w.id] = cancel // before it begins, so that no abort is missed
+	d.mu.Unlock()
 	run, session, ok := d.begin(w)
 	if !ok {
 		return
 	}
-	ctx, cancel := context.WithCancelCause(d.ctx)
-	defer cancel(nil)
-	d.mu.Lock()
-	d.live[run.ID] = &execution{run: run, cancel: cancel}
-	d.mu.Unlock()
 	d.finish(run, d.turn(ctx, cancel, run, session))
 }
 
@@ -290,15 +277,16 @@ func (d *driver) turn(ctx context.Context, cancel context.CancelCauseFunc, run c
 		return out.ending(r.TurnResult, r.err, context.Cause(ctx))
 	case <-ctx.Done():
 	}
-	late := make(chan struct{})
-	go func() {
-		_ = d.engine.clock.Sleep(context.Background(), fenceAfter)
-		close(late)
+	late, settled := context.WithCancel(context.Background())
+	defer settled()
+	go func() { // ends with late
+		_ = d.engine.clock.Sleep(late, fenceAfter)
+		settled()
 	}()
 	select {
 	case r := <-done:
 		return out.ending(r.TurnResult, r.err, context.Cause(ctx))
-	case <-late:
+	case <-late.Done():
 		return out.ending(core.TurnResult{}, context.Cause(ctx), context.Cause(ctx))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"cordboard/core"
 	"cordboard/core/key"
@@ -26,6 +27,11 @@ func (b *board) Records(ctx context.Context, q core.RecordQuery) (core.RecordPag
 		return core.RecordPage{}, core.Errorf(core.CodeInvalidParams, "limit %d: 1 to %d, or 0 for %d", q.Limit, maxRecords, defaultRecords)
 	}
 	page := core.RecordPage{}
+	if q.Kind == core.RecordRun {
+		if _, err := b.wait(ctx, q.Run, time.Duration(q.Wait)*time.Millisecond); err != nil {
+			return page, err
+		}
+	}
 	err := b.store.View(ctx, func(r core.Reader) error {
 		page.At.Rev = r.Rev()
 		return b.records(r, q, &page)
@@ -52,6 +58,8 @@ func (b *board) records(r core.Reader, q core.RecordQuery, page *core.RecordPage
 		page.Session, err = b.detail(r, sessionKey, q)
 	case core.RecordRuns:
 		page.Runs, err = take(q.Limit, func(visit func(*core.Run) bool) error { return r.Runs(sessionKey, visit) })
+	case core.RecordRun:
+		err = b.oneRun(r, q.Run, page)
 	case core.RecordExchanges:
 		page.Exchanges, err = take(q.Limit, r.Exchanges)
 	case core.RecordDeliveries:
@@ -60,7 +68,19 @@ func (b *board) records(r core.Reader, q core.RecordQuery, page *core.RecordPage
 		page.Generations, err = b.orphans(r, q.Limit)
 	default:
 		err = core.Errorf(core.CodeInvalidParams, "records %q: unknown kind", q.Kind).Accept(string(core.RecordSession),
-			string(core.RecordRuns), string(core.RecordExchanges), string(core.RecordDeliveries), string(core.RecordOrphans))
+			string(core.RecordRuns), string(core.RecordRun), string(core.RecordExchanges), string(core.RecordDeliveries), string(core.RecordOrphans))
+	}
+	return err
+}
+
+func (b *board) oneRun(r core.Reader, id string, page *core.RecordPage) error {
+	run, ok, err := r.Run(id)
+	if err != nil || !ok {
+		return err
+	}
+	page.Runs = []core.Run{run}
+	if run.State == core.RunEnded {
+		page.Reply, err = b.replyOf(r, &run)
 	}
 	return err
 }
