@@ -173,7 +173,7 @@ func TestSpecsAreToldByName(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, s, one)
 	}
-	assert.Equal(t, []string{"sessions_list", "sessions_history", "agents_list"}, names)
+	assert.Equal(t, []string{"sessions_list", "sessions_history", "sessions_send", "agents_list"}, names)
 	_, err := tool.Spec("session_list")
 	assert.Contains(t, err.Error(), "did you mean sessions_list?")
 	assert.Equal(t, names, refusal(t, err).Allowed)
@@ -245,6 +245,9 @@ func corrected(params map[string]any, s schema, clamped tool.Clamped) map[string
 			}
 		case float64:
 			value = math.Floor(v)
+			if name == "timeoutSeconds" {
+				value = math.Ceil(v) // a wait is never cut short
+			}
 			if to, told := clamped[name]; told {
 				value = float64(to)
 			}
@@ -267,6 +270,7 @@ func corrected(params map[string]any, s schema, clamped tool.Clamped) map[string
 var decoders = map[string]func(json.RawMessage) (tool.Clamped, error){
 	tool.SessionsList:    func(raw json.RawMessage) (tool.Clamped, error) { _, c, err := tool.DecodeList(raw); return c, err },
 	tool.SessionsHistory: func(raw json.RawMessage) (tool.Clamped, error) { _, c, err := tool.DecodeHistory(raw); return c, err },
+	tool.SessionsSend:    func(raw json.RawMessage) (tool.Clamped, error) { _, c, err := tool.DecodeSend(raw); return c, err },
 	tool.AgentsList:      func(raw json.RawMessage) (tool.Clamped, error) { return nil, tool.DecodeAgents(raw) },
 }
 
@@ -320,10 +324,10 @@ func agree(t require.TestingT, name string, s schema, raw []byte) {
 
 func TestSchemaAndDecoderAgree(t *testing.T) {
 	all := schemas(t)
-	names := []string{"kinds", "limit", "activeMinutes", "messageLimit", "includeArchived", "includeTools", "sessionKey", "before", "other", "Limit"}
+	names := []string{"message", "timeoutSeconds", "kinds", "limit", "activeMinutes", "messageLimit", "includeArchived", "includeTools", "sessionKey", "before", "other", "Limit"}
 	values := []string{
 		"null", "true", "false", `""`, `" "`, `"main"`, `" GROUP "`, "[]", "{}", `["main"]`, `[" Cron"]`, `["x"]`, "[1]", "[null]", "0", "-0", "-1", "1", "0.5", "1.5",
-		"20", "21", "200", "200.5", "201", "1000", "1000.9", "1001", "1e15", "-1e15", strconv.Itoa(tool.ActiveMinutes), strconv.Quote(tool.ListCursor(core.HeadCursor{UpdatedAt: 1, Key: "k"})),
+		"20", "21", "200", "200.5", "201", "1000", "1000.9", "1001", "1e15", "-1e15", "86400", "86400.5", strconv.Itoa(tool.ActiveMinutes), strconv.Quote(tool.ListCursor(core.HeadCursor{UpdatedAt: 1, Key: "k"})),
 	}
 	for tool, s := range all {
 		for _, name := range names {
@@ -331,6 +335,9 @@ func TestSchemaAndDecoderAgree(t *testing.T) {
 				agree(t, tool, s, []byte(`{"`+name+`":`+value+`}`))
 				if name != "sessionKey" {
 					agree(t, tool, s, []byte(`{"sessionKey":"k","`+name+`":`+value+`}`))
+				}
+				if name != "sessionKey" && name != "message" {
+					agree(t, tool, s, []byte(`{"sessionKey":"k","message":"m","`+name+`":`+value+`}`))
 				}
 			}
 		}
