@@ -96,18 +96,27 @@ func namesIn(fsys fs.FS) []string {
 	return files
 }
 
-// Choose picks a theme name or path: the flag, else the config (ui.theme), else what COLORFGBG says about the background, else dark.
-// "auto" and "" mean: not chosen here. It never asks the terminal.
+// Choose picks a theme name or path as Chosen does, and takes the dark one where nobody chose. It never asks the terminal.
 func Choose(flag, config, colorfgbg string) string {
-	for _, chosen := range []string{flag, config} {
-		if chosen != "" && chosen != auto {
-			return chosen
-		}
-	}
-	if light, known := lightBackground(colorfgbg); known && light {
-		return Light
+	if name, ok := Chosen(flag, config, colorfgbg); ok {
+		return name
 	}
 	return Dark
+}
+
+// Chosen is the theme name or path that somebody chose: the flag, else the config (ui.theme), else what COLORFGBG says about the
+// background. "auto" and "" mean: not chosen here.
+func Chosen(flag, config, colorfgbg string) (string, bool) {
+	for _, chosen := range []string{flag, config} {
+		if chosen != "" && chosen != auto {
+			return chosen, true
+		}
+	}
+	light, known := lightBackground(colorfgbg)
+	if light {
+		return Light, true
+	}
+	return Dark, known
 }
 
 // lightBackground reads COLORFGBG, "foreground;background" or "foreground;default;background" in indexes of the 16 colours: white

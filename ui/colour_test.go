@@ -12,10 +12,7 @@ import (
 
 // dress gives a console the inks of a theme.
 func (c *console) dress(theme string, profile termenv.Profile) {
-	c.m.k = newInks(styles(c.t, theme, profile))
-	c.m.trans.items.maker.k = c.m.k
-	c.m.trans.items.clear()
-	c.m.tree.dirty, c.m.trans.dirty, c.m.insp.dirty, c.m.barsDirty = true, true, true, true
+	c.m.dress(styles(c.t, theme, profile))
 	c.send(nil)
 }
 

@@ -133,16 +133,20 @@ func (m *Model) compose() string {
 	default:
 		lines = beside(lines, m.boxes[paneTree], m.boxes[paneTranscript], m.boxes[paneInspector])
 	}
-	lines = append(lines, m.foot)
+	lines = append(append(lines, m.newsBox()...), m.foot)
 	for _, l := range m.layers {
-		over := l.draw(m)
-		if len(over) > 0 {
-			w := ansi.StringWidth(over[0])
-			cover(lines, over, (m.w-w)/2, (m.h-len(over))/2, w, m.w)
+		if over := l.draw(m); len(over) > 0 {
+			x, y := m.corner(over)
+			cover(lines, over, x, y, ansi.StringWidth(over[0]), m.w)
 		}
 	}
 	if over, w := m.toastLines(); len(over) > 0 {
 		cover(lines, over, m.w-w-1, m.h-2-len(over), w, m.w)
 	}
-	return strings.Join(lines, "\n")
+	return m.glyphs()(strings.Join(lines, "\n"))
+}
+
+// corner is where the box of a layer lies: in the middle.
+func (m *Model) corner(box []string) (x, y int) {
+	return (m.w - ansi.StringWidth(box[0])) / 2, (m.h - len(box)) / 2
 }

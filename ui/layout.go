@@ -43,6 +43,7 @@ type layout struct {
 	w, h   int
 	panes  [3]rect
 	focus  pane
+	news   int  // lines above the footer that tell what changed
 	over   bool // the inspector lies over the transcript
 }
 

@@ -120,7 +120,13 @@ func (m *Model) onBatch(msg batchMsg) tea.Cmd {
 	}
 	most := impactNone
 	for _, c := range msg.batch.Changes {
+		old := m.fleet.heads[c.ID]
 		most = max(most, m.apply(c, msg.batch.To))
+		if c.Kind == core.ChangeSession {
+			now := m.fleet.heads[c.ID]
+			m.announceHead(old, now)
+			cmds = append(cmds, m.failedSince(old, now))
+		}
 	}
 	switch most {
 	case impactShape:
@@ -154,6 +160,7 @@ func (m *Model) apply(c core.Change, at core.Rev) impact {
 		return hit
 	case core.ChangeMessages:
 		m.trans.changed(c)
+		m.announceMessages(c)
 	case core.ChangeRun:
 		m.insp.stale = m.insp.stale || shown && (c.Run == nil || c.Run.SessionKey == m.insp.key)
 	case core.ChangeGeneration:

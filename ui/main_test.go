@@ -66,17 +66,20 @@ type console struct {
 	quit   bool
 }
 
-func newConsole(t tester, board core.Board, w, h int) *console {
+func newConsole(t tester, board core.Board, w, h int, set ...func(*Env)) *console {
 	t.Helper()
-	return consoleIn(t, Env{Board: board}, noon, w, h)
+	return consoleIn(t, Env{Board: board}, noon, w, h, set...)
 }
 
 // consoleIn is a console whose surroundings and time are given; what the surroundings leave out is plain.
-func consoleIn(t tester, env Env, now time.Time, w, h int) *console {
+func consoleIn(t tester, env Env, now time.Time, w, h int, set ...func(*Env)) *console {
 	t.Helper()
 	c := &console{t: t, now: now}
 	env.Theme, env.Title, env.Zone = styles(t, themes.Dark, termenv.Ascii), "~/data", time.UTC
 	env.Now = func() time.Time { return c.now }
+	for _, each := range set {
+		each(&env)
+	}
 	c.m = New(env)
 	c.m.seams = seams{
 		after:  func(_ time.Duration, msg tea.Msg) tea.Cmd { c.timers = append(c.timers, msg); return nil },
@@ -133,7 +136,7 @@ func (c *console) elapse(d time.Duration) {
 var named = map[string]tea.KeyType{
 	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "shift+tab": tea.KeyShiftTab, "up": tea.KeyUp, "down": tea.KeyDown,
 	"left": tea.KeyLeft, "right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
-	"ctrl+c": tea.KeyCtrlC, "ctrl+d": tea.KeyCtrlD, "ctrl+u": tea.KeyCtrlU, "backspace": tea.KeyBackspace,
+	"ctrl+c": tea.KeyCtrlC, "ctrl+d": tea.KeyCtrlD, "ctrl+u": tea.KeyCtrlU, "backspace": tea.KeyBackspace, "ctrl+t": tea.KeyCtrlT, "ctrl+n": tea.KeyCtrlN, "ctrl+l": tea.KeyCtrlL, "f1": tea.KeyF1, "f2": tea.KeyF2,
 }
 
 func keyMsg(key string) tea.KeyMsg {

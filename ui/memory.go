@@ -28,7 +28,7 @@ type memory struct {
 
 // memories lists everything that is remembered. Each area lists its own.
 func memories() []memory {
-	return slices.Concat(consoleMemories(), seeMemories(), transcriptMemories())
+	return slices.Concat([]memory{lookMemory()}, consoleMemories(), seeMemories(), transcriptMemories())
 }
 
 // memoryName is the file's name for a State; saveAfter how long what changed waits to be written with what changes next.
@@ -60,6 +60,9 @@ func (m *Model) recallAll() {
 	data, err := m.keeper.state.Load(memoryName)
 	if err == nil && len(bytes.TrimSpace(data)) > 0 {
 		err = json.Unmarshal(data, &m.keeper.known)
+	}
+	if m.keeper.known == nil {
+		m.keeper.known = map[string]json.RawMessage{} // the file says null
 	}
 	if err != nil {
 		m.keeper.known = map[string]json.RawMessage{}

@@ -14,6 +14,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -28,11 +29,22 @@ import (
 type Env struct {
 	Board core.Board
 	Theme *themes.Styles
+	// ThemeName is what Theme is called. ThemeFixed says that the command line chose it, so that none kept from an earlier run is put on.
+	ThemeName  string
+	ThemeAsked string // what the config says, "auto" included: a theme kept from an earlier run holds only while that stays as it was
+	ThemeFixed bool
+	// Looks are the other themes to choose from; nil = none.
+	Looks Looks
 	Title string // what the header calls the store, as a person writes it; "" = the path the board names
 	Now   func() time.Time
 	Zone  *time.Location // of the times shown
 	// Width and Height are the window's size where it is known before the first tea.WindowSizeMsg, else 0.
 	Width, Height int
+	// Accessible makes the screen linear: one pane, no boxes, what changes is told in lines of its own, and Cursor says where the
+	// terminal's own cursor belongs. ASCII draws our own signs and borders in it. Mouse says that the wheel and clicks are wanted.
+	Accessible, ASCII, Mouse bool
+	// Notify tells of a failure outside the screen (ui.notifications); nil = nobody wants that.
+	Notify func(text string)
 	// Keys are the operator's own keys, checked by ReadKeys.
 	Keys Keys
 	// State keeps what is remembered until the next run; nil = nothing is.
@@ -76,6 +88,7 @@ type Model struct {
 	sequence sequence
 	layers   []layer // over the panes, the top one last
 	toasts   toasts
+	attire   attire
 	focus    pane
 	behind   pane // had the focus before the inspector
 	order    order
@@ -93,6 +106,9 @@ type Model struct {
 	keeper   keeper
 	early    []string // notices from before the first frame
 	widths   widths
+	mouse    bool
+	news     []string      // told by the accessible console
+	point    atomic.Uint32 // the selection on the screen: row << 16 | column
 
 	w, h    int
 	lay     layout
@@ -122,6 +138,7 @@ func New(env Env) *Model {
 	}
 	m.keys = newKeymap(m.actions)
 	m.seams = seams{after: m.after, listen: m.listen}
+	m.attire.name, m.mouse = env.ThemeName, env.Mouse
 	m.memories, m.keeper.state = memories(), env.State
 	m.early = env.Notices
 	m.recallAll()
@@ -148,6 +165,11 @@ func (m *Model) Close() error {
 
 // Farewell is what to tell the operator once the screen is given back; "" when there is nothing to tell.
 func (m *Model) Farewell() string { return m.parting }
+
+// Left is where the console was left, for the command line that comes back there.
+func (m *Model) Left() Start {
+	return Start{Session: m.tree.selected(), Filter: m.filter.query}
+}
 
 // View implements tea.Model. It changes nothing that is seen: called twice it gives the same.
 func (m *Model) View() string {

@@ -143,6 +143,11 @@ func (p *palette) rank(m *Model, a *action, query string) (int, bool) {
 	return fuzzy.FindNoSort(strings.Join(strings.Fields(lower), ""), []string{text}).Len() + here, true
 }
 
+func (p *palette) point(m *Model) (x, y int) {
+	w, _ := m.layerRoom(paletteWide)
+	return min(4+safe.Width(safe.Line(p.field.text())), w-2), 1
+}
+
 func (p *palette) rows(m *Model) int {
 	_, room := m.layerRoom(paletteWide)
 	return max(min(paletteRows, room-3), 1)

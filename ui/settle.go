@@ -6,6 +6,9 @@ import tea "github.com/charmbracelet/bubbletea"
 // what changed, and the requests that are due.
 func (m *Model) settle() tea.Cmd {
 	m.lay = arrange(m.w, m.h, m.focus, m.widths)
+	if m.env.Accessible {
+		m.lay = linear(m.w, m.h, m.focus)
+	}
 	if m.lay != m.laidOut {
 		m.laidOut = m.lay
 		m.barsDirty, m.tree.dirty, m.trans.dirty, m.insp.dirty = true, true, true, true
@@ -21,6 +24,9 @@ func (m *Model) settle() tea.Cmd {
 	if m.barsDirty && m.lay.screen != screenTooSmall {
 		m.head, m.foot = m.header(), m.footer()
 		m.barsDirty, m.dirty = false, true
+	}
+	if m.env.Accessible {
+		m.placeCursor()
 	}
 	return tea.Batch(finding, dwell, m.requests())
 }

@@ -46,6 +46,10 @@ func (m *Model) addToast(t toast) tea.Cmd {
 	}
 	m.toasts.log = append(slices.Delete(log, 0, max(len(log)+1-toastKept, 0)), t)
 	m.dirty = true
+	if m.env.Accessible {
+		m.toasts.log[len(m.toasts.log)-1].over = true
+		m.announce(t.text)
+	}
 	return m.toastTimer()
 }
 

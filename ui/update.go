@@ -12,8 +12,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.w, m.h = msg.Width, msg.Height
 	case tea.KeyMsg:
 		cmd = tea.Batch(m.press(msg), m.rememberSoon())
+	case tea.MouseMsg:
+		cmd = m.onMouse(msg)
 	case tea.ResumeMsg:
-		cmd = tea.ClearScreen
+		cmd = m.resume()
 	case infoMsg:
 		cmd = m.onInfo(msg)
 	case headsMsg:
@@ -42,6 +44,14 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = msg.apply(m)
 	}
 	return m, m.guard(tea.Batch(cmd, m.settle()))
+}
+
+// resume draws everything anew after fg; the mouse, if it was wanted, has been given back (R186, R187).
+func (m *Model) resume() tea.Cmd {
+	if m.mouse {
+		return tea.Batch(tea.ClearScreen, tea.EnableMouseCellMotion)
+	}
+	return tea.ClearScreen
 }
 
 func (m *Model) onRetry(msg retryMsg) tea.Cmd {

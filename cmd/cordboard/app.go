@@ -46,6 +46,8 @@ type app struct {
 	dir        string
 	configPath string
 	json       bool
+	args       []string // the command line
+	console    consoleFlags
 }
 
 // options are what the global flags say about the store. A --config that was given empty means the defaults.

@@ -6,23 +6,47 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/lipgloss"
-	"github.com/muesli/termenv"
 	"github.com/spf13/cobra"
 
 	"cordboard/core"
 	"cordboard/core/host"
-	"cordboard/themes"
 	"cordboard/ui"
 	"cordboard/ui/safe"
 )
 
 // consoleWait is how long a console's read waits for a process that is writing: its view stays up, and it tries again.
 const consoleWait = 250 * time.Millisecond
+
+// consoleFlags are what the command line says about the console.
+type consoleFlags struct {
+	session, view, filter, lookAs string
+	theme                         string
+	readOnly, accessible, ascii   bool
+}
+
+func addConsoleFlags(c *cobra.Command, f *consoleFlags) {
+	flags := c.Flags()
+	flags.StringVar(&f.session, "session", "", "open on this session: a KEY as for the verbs")
+	flags.StringVar(&f.view, "view", "", "open with this saved view")
+	flags.StringVar(&f.filter, "filter", "", "open with this text in the filter")
+	flags.StringVar(&f.lookAs, "look-as", "", "open as this session sees the fleet")
+	flags.StringVar(&f.theme, "theme", "", "theme by name or file, over ui.theme and the one kept")
+	flags.BoolVar(&f.readOnly, "readonly", false, "change nothing, whatever is pressed")
+	flags.BoolVar(&f.accessible, "accessible", false, "one pane, no boxes, the terminal's own cursor at the selection (ui.accessible)")
+	flags.BoolVar(&f.ascii, "ascii", false, "draw borders and signs in ASCII, for terminals that draw them two cells wide")
+}
+
+// actor is on whose behalf the console acts.
+func (f *consoleFlags) actor() core.Actor {
+	actor := core.Operator
+	actor.ReadOnly = f.readOnly
+	return actor
+}
 
 func (a *app) needTerminal() error {
 	if a.terminal {
@@ -31,9 +55,12 @@ func (a *app) needTerminal() error {
 	return &usageError{errors.New("the console needs a terminal: use a verb such as `cordboard list` (see cordboard --help)")}
 }
 
-// console opens the console on the store, which it makes when there is none. It only reads: other verbs work while it is open.
-func (a *app) console(c *cobra.Command, _ []string) error {
+// openConsole opens the console on the store, which it makes when there is none. It only reads: other verbs work while it is open.
+func (a *app) openConsole(c *cobra.Command, _ []string) error {
 	if err := a.needTerminal(); err != nil {
+		return err
+	}
+	if done, err := a.underSupervision(c.Context()); done {
 		return err
 	}
 	o := a.options(c)
@@ -52,7 +79,7 @@ func (a *app) console(c *cobra.Command, _ []string) error {
 		return err
 	}
 	defer h.Close()
-	b, err := h.Board(c.Context(), core.Operator)
+	b, err := h.Board(c.Context(), a.console.actor())
 	if err != nil {
 		return err
 	}
@@ -61,71 +88,218 @@ func (a *app) console(c *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return a.open(c.Context(), b, consoleLook{theme: cfg.UI.Theme, fps: cfg.UI.FPS})
+	dir := firstText(o.Dir, host.DefaultDir())
+	s := setting{title: a.tilde(dir), ui: cfg.UI, state: newUIState(host.DefaultDir(), dir), again: []string{"cordboard"}}
+	for _, flag := range []struct{ name, value string }{{"data", o.Dir}, {"config", o.ConfigPath}} {
+		if c.Flags().Changed(flag.name) {
+			s.again = append(s.again, "--"+flag.name, flag.value)
+		}
+	}
+	if cfg.UI.Keymap != "" {
+		if s.keys, err = readKeymap(o, a.home(cfg.UI.Keymap)); err != nil {
+			s.notices = append(s.notices, "your keymap is left out, the usual keys are in force: "+err.Error())
+		}
+	}
+	return a.open(c.Context(), b, s)
 }
 
-// consoleLook is how a console is to look.
-type consoleLook struct {
-	title string // "" = the store's path
-	theme string
-	fps   int
+// setting is what a console is opened with.
+type setting struct {
+	title   string
+	ui      host.ConfigUI
+	state   ui.State // nil = nothing is remembered
+	keys    ui.Keys
+	notices []string
+	again   []string // the command line that comes back here, without what the operator chose inside; nil = there is no coming back
 }
 
 // open runs the console on a board until the operator leaves it.
-func (a *app) open(ctx context.Context, b core.Board, look consoleLook) error {
-	styles, err := a.styles(look.theme)
+func (a *app) open(ctx context.Context, b core.Board, s setting) error {
+	start, err := a.start(ctx, b)
 	if err != nil {
 		return err
 	}
-	m := ui.New(ui.Env{Board: b, Theme: styles, Title: look.title, Now: time.Now, Zone: time.Local})
-	defer m.Close()
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithAltScreen(), tea.WithInput(a.in), tea.WithOutput(a.out)}
-	if look.fps > 0 {
-		options = append(options, tea.WithFPS(look.fps))
+	look, err := a.dress(s.ui)
+	if err != nil {
+		return err
 	}
-	_, err = tea.NewProgram(m, options...).Run()
+	accessible := a.console.accessible || s.ui.Accessible
+	out := a.newScreen()
+	m := ui.New(ui.Env{
+		Board: b, Title: s.title, Now: time.Now, Zone: time.Local, Start: start,
+		Theme: look.styles, ThemeName: look.name, ThemeAsked: s.ui.Theme, ThemeFixed: a.console.theme != "", Looks: look.others(),
+		Keys: s.keys, State: s.state, Notices: append(s.notices, look.notices...),
+		Accessible: accessible, ASCII: a.console.ascii || eastAsian(a.getenv("RUNEWIDTH_EASTASIAN")), Mouse: s.ui.Mouse,
+		Notify: bell(out, s.ui.Notifications),
+	})
+	if screen, ok := out.(*screen); ok && accessible {
+		screen.cursor = m.Cursor
+	}
+	err = a.runProgram(ctx, m, s, look, out)
+	if closeErr := m.Close(); err == nil && closeErr != nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	a.farewell(m, s.again)
+	return nil
+}
+
+// runProgram gives the terminal to a console until it is left.
+func (a *app) runProgram(ctx context.Context, m *ui.Model, s setting, look *wardrobe, out io.Writer) error {
+	options := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithFPS(a.framesPerSecond(s.ui)),
+		tea.WithInput(a.in), tea.WithOutput(out),
+	}
+	if in, ok := a.in.(*os.File); ok && look.asked {
+		options = append(options, tea.WithInput(&keyboard{File: in}))
+	}
+	if s.ui.Mouse {
+		options = append(options, tea.WithMouseCellMotion())
+	}
+	p := tea.NewProgram(m, options...)
+	done := make(chan struct{})
+	go func() { // what was typed while the terminal was asked
+		defer close(done)
+		for _, key := range keysOf(look.typed) {
+			p.Send(key)
+		}
+	}()
+	_, err := p.Run()
+	<-done
 	switch {
 	case errors.Is(err, tea.ErrProgramPanic):
 		return errors.New("the console broke down and gave the terminal back: what it showed is stored and unharmed. Please report the lines above")
 	case errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil:
 		return nil // a signal asked us to go
-	case err != nil:
-		return err
 	}
+	return err
+}
+
+// start is where the console opens. A session that the command line names must be there.
+func (a *app) start(ctx context.Context, b core.Board) (ui.Start, error) {
+	f := &a.console
+	start := ui.Start{View: f.view, Filter: f.filter}
+	for _, named := range []struct {
+		flag, value string
+		key         *string
+	}{{"--session", f.session, &start.Session}, {"--look-as", f.lookAs, &start.LookAs}} {
+		if named.value == "" {
+			continue
+		}
+		page, err := b.Records(ctx, core.RecordQuery{Kind: core.RecordSession, Session: named.value})
+		if err != nil {
+			return start, fmt.Errorf("%s: %w", named.flag, err)
+		}
+		*named.key = page.Session.Session.Key
+	}
+	return start, nil
+}
+
+// framesPerSecond is ui.fps, and half of the usual where every frame crosses a network.
+func (a *app) framesPerSecond(s host.ConfigUI) int {
+	const usual, remote = 60, 30
+	if s.FPS == usual && a.getenv("SSH_TTY") != "" {
+		return remote
+	}
+	return s.FPS
+}
+
+// farewell prints what the console has to say at its end, and how to come back to where it was left.
+func (a *app) farewell(m *ui.Model, again []string) {
 	if text := m.Farewell(); text != "" {
 		fmt.Fprintln(a.out, safe.Line(text))
 	}
-	return nil
-}
-
-// styles compiles the theme for this terminal. NO_COLOR takes the colours away and keeps bold and reverse, so that the selection is seen.
-func (a *app) styles(configured string) (*themes.Styles, error) {
-	renderer := lipgloss.NewRenderer(io.Discard)
-	renderer.SetColorProfile(termenv.NewOutput(os.Stdout, termenv.WithEnvironment(environ(a.getenv))).EnvColorProfile())
-	name := themes.Choose("", configured, a.getenv("COLORFGBG"))
-	if a.getenv("NO_COLOR") != "" {
-		name = themes.NoColour
-		if a.getenv("TERM") != "dumb" {
-			renderer.SetColorProfile(termenv.ANSI)
+	if again == nil {
+		return
+	}
+	left := m.Left()
+	for _, flag := range []struct{ name, value string }{
+		{"--session", left.Session}, {"--view", left.View}, {"--filter", left.Filter}, {"--look-as", left.LookAs},
+	} {
+		if flag.value != "" && safe.Line(flag.value) == flag.value { // what a shell cannot be given is left out
+			again = append(again, flag.name, flag.value)
 		}
 	}
-	palette, err := themes.Load(name)
-	if err != nil {
-		return nil, err
+	words := make([]string, len(again))
+	for i, word := range again {
+		words[i] = shellWord(word)
 	}
-	return themes.Compile(palette, renderer), nil
+	fmt.Fprintln(a.out, "back here:", safe.Line(strings.Join(words, " ")))
 }
 
-// environ lets termenv read our surroundings.
-type environ func(string) string
-
-func (e environ) Getenv(name string) string { return e(name) }
-
-func (e environ) Environ() []string {
-	var list []string
-	for _, pair := range os.Environ() {
-		name, _, _ := strings.Cut(pair, "=")
-		list = append(list, name+"="+e(name))
+// shellWord is a word as any POSIX shell takes it.
+func shellWord(word string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
+	if word != "" && strings.Trim(word, plain) == "" {
+		return word
 	}
-	return list
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// tilde writes a path under the home directory as people do.
+func (a *app) tilde(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	home := filepath.Clean(a.getenv("HOME"))
+	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsAbs(home) && rel != ".." && !strings.HasPrefix(rel, "../") {
+		if rel == "." {
+			return "~"
+		}
+		return "~/" + rel
+	}
+	return path
+}
+
+// home is the reverse: a config says ~/keys.json5.
+func (a *app) home(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && a.getenv("HOME") != "" {
+		return filepath.Join(a.getenv("HOME"), rest)
+	}
+	return path
+}
+
+func firstText(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// eastAsian reads RUNEWIDTH_EASTASIAN, by which a user says that the terminal draws box characters two cells wide.
+func eastAsian(value string) bool { return value == "1" || strings.EqualFold(value, "true") }
+
+// readKeymap reads and checks a keymap file; errors name its place.
+func readKeymap(o host.Options, path string) (ui.Keys, error) {
+	path, file, err := o.ReadJSON5(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	keys, err := ui.ReadKeys(file.JSON)
+	if err == nil {
+		return keys, nil
+	}
+	var lines []string
+	for _, each := range flatten(err) {
+		at := path
+		if e, ok := errors.AsType[*core.Error](each); ok && e.ConfigKey != "" {
+			if line, col := file.Place(e.ConfigKey); line > 0 {
+				at = fmt.Sprintf("%s:%d:%d", path, line, col)
+			}
+		}
+		lines = append(lines, at+": "+each.Error())
+	}
+	return nil, errors.New(strings.Join(lines, "\n"))
+}
+
+// flatten is the errors that were joined into one.
+func flatten(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
 }

@@ -8,19 +8,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cordboard/core"
 	"cordboard/core/host"
 	"cordboard/testdata"
 )
 
 func newDemo(a *app) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Open the console on a scratch store with a small fleet",
 		Long:  "demo imports a small OpenClaw state directory into a scratch store, opens the console on it and removes both when you leave.",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := a.needTerminal(); err != nil {
+				return err
+			}
+			if done, err := a.underSupervision(c.Context()); done {
 				return err
 			}
 			dir, err := os.MkdirTemp("", "cordboard-demo-")
@@ -31,6 +33,8 @@ func newDemo(a *app) *cobra.Command {
 			return a.demo(c.Context(), dir)
 		},
 	}
+	addConsoleFlags(c, &a.console)
+	return c
 }
 
 func (a *app) demo(ctx context.Context, dir string) error {
@@ -38,7 +42,12 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	if err := os.CopyFS(source, fleet()); err != nil {
 		return err
 	}
-	h, err := host.Own(ctx, host.Options{Dir: filepath.Join(dir, "store"), ConfigGiven: true, Version: version()})
+	o := host.Options{Dir: filepath.Join(dir, "store"), ConfigGiven: true, Version: version()}
+	defaults, _, err := o.LoadConfig()
+	if err != nil {
+		return err
+	}
+	h, err := host.Own(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -46,12 +55,12 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	if _, err := h.Import(ctx, source, host.ImportOptions{}); err != nil {
 		return err
 	}
-	b, err := h.Board(ctx, core.Operator)
+	b, err := h.Board(ctx, a.console.actor())
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	return a.open(ctx, b, consoleLook{title: "demo"})
+	return a.open(ctx, b, setting{title: "demo", ui: defaults.UI})
 }
 
 func fleet() fs.FS {

@@ -29,7 +29,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := run(ctx, os.Args[1:], hostStreams())
 	stop()
 	os.Exit(code)
@@ -37,7 +37,7 @@ func main() {
 
 // run does what one command line says and returns its exit code.
 func run(ctx context.Context, args []string, io streams) int {
-	a := &app{streams: io}
+	a := &app{streams: io, args: args}
 	root := newRoot(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -63,7 +63,10 @@ func (u *usageError) Unwrap() error { return u.error }
 
 func exitCode(ctx context.Context, err error) int {
 	var usage *usageError
+	var below *ended
 	switch {
+	case errors.As(err, &below):
+		return below.code
 	case ctx.Err() != nil:
 		return exitFailed
 	case errors.As(err, &usage):
@@ -98,7 +101,7 @@ func newRoot(a *app) *cobra.Command {
 		Args:          knownVerb,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		RunE:          a.console,
+		RunE:          a.openConsole,
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetIn(a.in)
@@ -113,6 +116,7 @@ func newRoot(a *app) *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	root.AddGroup(&cobra.Group{ID: "read", Title: "Read:"}, &cobra.Group{ID: "fill", Title: "Fill the store:"},
 		&cobra.Group{ID: "care", Title: "Look after it:"})
+	addConsoleFlags(root, &a.console)
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = group

@@ -186,10 +186,5 @@ func notYetRows() []notYetRow {
 		{"store.retention", "retention"},
 		{"logging.level", "log file"},
 		{"gateway", "gateway"},
-		{"ui.fps", "console settings"},
-		{"ui.mouse", "console settings"},
-		{"ui.keymap", "console settings"},
-		{"ui.notifications", "console settings"},
-		{"ui.accessible", "console settings"},
 	}
 }

@@ -22,6 +22,19 @@ func Choose(flag string, given bool, getenv func(string) string) string {
 	if given {
 		return flag
 	}
+	dir := UserDir(getenv)
+	if dir == "" {
+		return ""
+	}
+	path := filepath.Join(dir, "config.json5")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return path
+}
+
+// UserDir is where a user's own files are, $XDG_CONFIG_HOME/cordboard; "" when there is no home.
+func UserDir(getenv func(string) string) string {
 	dir := getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) { // a relative one is to be ignored
 		home := getenv("HOME")
@@ -30,11 +43,7 @@ func Choose(flag string, given bool, getenv func(string) string) string {
 		}
 		dir = filepath.Join(home, ".config")
 	}
-	path := filepath.Join(dir, "cordboard", "config.json5")
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return ""
-	}
-	return path
+	return filepath.Join(dir, "cordboard")
 }
 
 // Load reads a file; the path "" gives the defaults. The error is Problems.
@@ -42,14 +51,21 @@ func Load(path string) (*Config, Report, error) {
 	if path == "" {
 		return Parse("", nil)
 	}
-	data, err := readFile(path)
+	data, err := ReadFile(path)
 	if err != nil {
-		return nil, Report{File: path}, Problems{{File: path, Message: err.Error()}}
+		hint := ""
+		if errors.Is(err, errUnreadable) {
+			hint = ` (--config "" starts with the defaults)`
+		}
+		return nil, Report{File: path}, Problems{{File: path, Message: err.Error() + hint}}
 	}
 	return Parse(path, data)
 }
 
-func readFile(path string) ([]byte, error) {
+var errUnreadable = errors.New("cannot be read")
+
+// ReadFile reads a config file, or one that goes with it, and refuses directories and what is larger than MaxFileBytes.
+func ReadFile(path string) ([]byte, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, errors.New("is a directory: name the configuration file in it")
 	}
@@ -58,7 +74,7 @@ func readFile(path string) ([]byte, error) {
 		if inner, ok := errors.AsType[*fs.PathError](err); ok {
 			err = inner.Err
 		}
-		return nil, fmt.Errorf("cannot be read: %w (--config \"\" starts with the defaults)", err)
+		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, MaxFileBytes+1))

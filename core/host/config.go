@@ -2,8 +2,10 @@ package host
 
 import (
 	"os"
+	"path/filepath"
 
 	"cordboard/core/config"
+	"cordboard/core/config/json5"
 )
 
 // What a config file holds and what is to be said of it.
@@ -12,6 +14,7 @@ type (
 	ConfigReport  = config.Report
 	ConfigRow     = config.Row
 	ConfigProblem = config.Problem
+	ConfigUI      = config.UI
 )
 
 // LoadConfig reads the config that the options name, else the user's, else the defaults.
@@ -29,4 +32,38 @@ func (o Options) ShowConfig(key string) ([]ConfigRow, error) {
 		return config.Show(cfg, report), nil
 	}
 	return config.Explain(cfg, report, key)
+}
+
+// UserDir is where a user's own files are: $XDG_CONFIG_HOME/cordboard; "" when there is no home.
+func UserDir() string { return config.UserDir(os.Getenv) }
+
+// JSON5File is a file beside the config, as strict JSON, with where its keys stand.
+type JSON5File struct {
+	JSON []byte
+	doc  *json5.Document
+}
+
+// ReadJSON5 reads a file beside the config. A relative path starts where the config is. Errors name the file.
+func (o Options) ReadJSON5(path string) (string, *JSON5File, error) {
+	if file := config.Choose(o.ConfigPath, o.ConfigGiven, os.Getenv); !filepath.IsAbs(path) && file != "" {
+		path = filepath.Join(filepath.Dir(file), path)
+	}
+	data, err := config.ReadFile(path)
+	if err != nil {
+		return path, nil, err
+	}
+	doc, err := json5.Parse(data)
+	if err != nil {
+		return path, nil, err
+	}
+	return path, &JSON5File{doc.JSON, doc}, nil
+}
+
+// Place is the line and column of a top-level key, from 1; 0, 0 when there is none.
+func (f *JSON5File) Place(key string) (line, col int) {
+	place, rest := f.doc.Find(json5.Join("", key))
+	if rest != "" {
+		return 0, 0
+	}
+	return place.Pos().Line, place.Pos().Col
 }
