@@ -83,7 +83,7 @@ func BenchmarkView(b *testing.B) {
 		}
 	}
 	b.Run("key", press(paneTree, "down", "up"))
-	c.press("g")
+	c.press("home")
 	c.open("agent:main:main")
 	b.Run("scroll", press(paneTranscript, "pgup", "pgdown"))
 }
@@ -102,7 +102,7 @@ func BenchmarkUpdate(b *testing.B) {
 		}
 	})
 	c.open("agent:a1:telegram:group:-10000001")
-	c.press("g")
+	c.press("home")
 	c.open(agentNode("a1"))
 	b.Run("fold", func(b *testing.B) { // an agent of 1,400 sessions among 10,000 rows
 		b.ReportAllocs()

@@ -68,14 +68,14 @@ func (m *Model) drawTranscript() {
 	if m.find.active() {
 		lines = append([]string{m.findLine(m.trans.w)}, lines...)
 	}
-	m.box(paneTranscript, box{title: m.transcriptTitle(), note: m.generationNote(), foot: m.position(), lines: lines})
+	m.box(paneTranscript, box{title: m.transcriptTitle(), note: m.transcriptNote(), foot: m.position(), lines: lines})
 	m.trans.dirty = false
 }
 
 func (m *Model) transcriptTitle() []run {
 	h := m.fleet.heads[m.trans.key]
 	if h == nil {
-		return m.paneTitle(paneTranscript, "Transcript")
+		return m.paneTitle(paneTranscript, m.strayTitle())
 	}
 	title := m.paneTitle(paneTranscript, safe.Line(h.Key))
 	if h.Channel != "" && h.Channel != "unknown" {
@@ -95,6 +95,17 @@ func (m *Model) transcriptTitle() []run {
 		title = append(title, run{m.k.warn, " ─ hidden from " + safe.Line(m.sight.viewpoint)})
 	}
 	return title
+}
+
+// strayTitle is the title of a transcript whose session is not in the fleet.
+func (m *Model) strayTitle() string {
+	switch t := &m.trans; {
+	case t.key != "":
+		return safe.Line(t.key)
+	case t.generation != "":
+		return "no session ─ " + safe.Line(t.generation)
+	}
+	return "Transcript"
 }
 
 // position tells whether the transcript is followed, what is new below, and how far down one is, by seq: there is no total height.

@@ -91,18 +91,21 @@ func (m *Model) noLines(w, h int) []string {
 	switch {
 	case m.empty():
 		return m.passages(w, h, m.welcome())
-	case t.key == "" && n != nil:
+	case t.nothing() && n != nil:
 		return m.passages(w, h, []passage{
 			{k.text, ""},
 			{k.strong, "agent " + safe.Line(n.agent)},
 			{k.muted, plural(m.tree.forest.owned[n.agent], "session") + ". Choose one to read it."},
 		})
-	case t.key == "":
+	case t.nothing():
 		return nil
 	case t.err != nil:
 		return m.passages(w, h, []passage{{k.text, ""}, {k.err, "This transcript could not be read."}, {k.muted, safe.Line(t.err.Error())}})
 	case !t.known:
 		return m.passages(w, h, []passage{{k.text, ""}, {k.dim, "reading…"}})
+	}
+	if m.readFilter.active() {
+		return m.passages(w, h, []passage{{k.text, ""}, {k.text, "Nothing of this transcript is shown."}, {k.muted, m.keyFor("read.all") + " shows all of it"}})
 	}
 	return m.passages(w, h, []passage{{k.text, ""}, {k.muted, "No messages in this transcript."}})
 }

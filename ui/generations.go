@@ -39,6 +39,20 @@ func (m *Model) turn(by int) {
 	m.trans.show(m.trans.key, id)
 }
 
+// transcriptNote is what the title ends in: what is left out, and which transcript of the session this is.
+func (m *Model) transcriptNote() []run {
+	note := m.generationNote()
+	if text := m.readFilter.text(); text != "" {
+		filter := run{m.k.filterNote, "shows " + text}
+		filter.text = safe.Cut(filter.text, max(m.trans.w-12-widthOf(note), 8))
+		if len(note) > 0 {
+			note = append([]run{{m.k.dim, " · "}}, note...)
+		}
+		note = append([]run{filter}, note...)
+	}
+	return note
+}
+
 func (m *Model) generationNote() []run {
 	if m.trans.generation == "" {
 		return nil

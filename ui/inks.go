@@ -34,7 +34,7 @@ type inks struct {
 	panelBorder, panelTitle, header, filter      ink
 	guide, key, below                            ink
 	user, agent, tool, system, session, thinking ink
-	match, matchCurrent                          ink
+	match, matchCurrent, filterNote              ink
 	md                                           [md.Styles]ink // Markdown's styles
 }
 
@@ -51,7 +51,7 @@ func newInks(s *themes.Styles) *inks {
 		guide: inkOf(s.Tree.Guide), key: inkOf(s.Status.Key), below: inkOf(s.Transcript.Below),
 		user: inkOf(s.Transcript.User), agent: inkOf(s.Transcript.Agent), tool: inkOf(s.Transcript.Tool),
 		system: inkOf(s.Transcript.System), session: inkOf(s.Transcript.Session), thinking: inkOf(s.Transcript.Thinking),
-		match: inkOf(s.Transcript.Match), matchCurrent: inkOf(s.Transcript.MatchCurrent),
+		filterNote: inkOf(s.Base.Warn), match: inkOf(s.Transcript.Match), matchCurrent: inkOf(s.Transcript.MatchCurrent),
 	}
 	for style := range k.md {
 		k.md[style] = inkOf(md.Ink(s, md.Style(style)))

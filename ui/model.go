@@ -77,13 +77,11 @@ type Model struct {
 	cancel  context.CancelFunc
 	seams   seams
 
-	fleet    fleet
-	tree     tree
-	filter   filter
-	trans    transcript
-	find     find
-	visit    *visit
-	trail    []target // where jumps began
+	fleet  fleet
+	tree   tree
+	filter filter
+	trans  transcript
+	reads
 	insp     inspector
 	sequence sequence
 	layers   []layer // over the panes, the top one last
@@ -132,7 +130,7 @@ func New(env Env) *Model {
 	k := newInks(env.Theme)
 	m := &Model{
 		env: env, k: k, actions: env.Keys.over(actions()), ctx: ctx, cancel: cancel,
-		fleet: newFleet(), tree: newTree(), filter: newFilter(), find: find{field: newField()},
+		fleet: newFleet(), tree: newTree(), filter: newFilter(), reads: newReads(),
 		trans: newTranscript(entryMaker{k: k, md: md.New(), read: reading{wrap: true}, zone: env.Zone}),
 		w:     env.Width, h: env.Height, barsDirty: true,
 	}

@@ -2,6 +2,19 @@ package ui
 
 import tea "github.com/charmbracelet/bubbletea"
 
+// reads is what reading needs beside the transcript itself.
+type reads struct {
+	readFilter readFilter
+	find       find
+	findAll    findAll
+	visit      *visit
+	trail      []target // where jumps began
+}
+
+func newReads() reads {
+	return reads{find: find{field: newField()}, findAll: findAll{field: newField()}}
+}
+
 // readingActions are what can be done with messages.
 func readingActions() []action {
 	return []action{
@@ -10,7 +23,11 @@ func readingActions() []action {
 		{id: "message.open", keys: []string{"enter"}, text: "unfold or fold this message; ⇄ goes to the session it came from", hint: "open", scope: inTranscript, run: (*Model).enterMessage},
 		{id: "message.cross", keys: []string{"c"}, text: "go to the other side: where it came from, or the session its call names", scope: inTranscript, run: (*Model).cross, off: oneSided},
 		{id: "jump.back", keys: []string{"b", "ctrl+o"}, text: "back to where the last jump began", scope: inTranscript, run: (*Model).goBack, off: noTrail},
+		{id: "read.filter", keys: []string{"f"}, text: "choose what transcripts show: who speaks, errors only, since when", scope: inTranscript, run: (*Model).openReadMenu},
+		{id: "read.all", keys: []string{"F"}, text: "show all of the transcript again", scope: inTranscript, run: (*Model).clearReadFilter, off: noReadFilter},
 		{id: "find.edit", keys: []string{"/"}, text: "search this transcript", hint: "search", scope: inTranscript, run: (*Model).editFind},
+		{id: "find.everywhere", keys: []string{"g /", "ctrl+f"}, text: "search every session", run: (*Model).openFindAll},
+		{id: "transcript.list", keys: []string{"g o"}, text: "other transcripts: older ones of the session, and those that no session names", run: (*Model).openTranscripts},
 		{id: "find.next", keys: []string{"n"}, text: "next match below", scope: inTranscript, run: hopBy(1), off: noFind},
 		{id: "find.previous", keys: []string{"N"}, text: "next match above", scope: inTranscript, run: hopBy(-1), off: noFind},
 		{id: "transcript.raw", keys: []string{"m"}, text: "Markdown drawn, or as it was written", scope: inTranscript, run: reread(func(r *reading) { r.raw = !r.raw })},

@@ -61,6 +61,9 @@ func (m *Model) followCursor() {
 		m.trans.show(key, generation)
 		m.barsDirty = true
 	}
+	if key == "" {
+		key = m.tree.selected() // a transcript that no session names has nothing to inspect
+	}
 	if key != m.insp.key {
 		m.insp.show(key)
 	}

@@ -176,6 +176,9 @@ func (t *transcript) take(q core.MessageQuery, page core.MessagePage) {
 		t.arrive(page)
 	}
 	t.gen, t.known, t.err = page.Generation, true, nil
+	if t.key != "" && t.generation == t.gen.ID && t.gen.State == core.GenerationCurrent {
+		t.generation = "" // it was named by its id, and is the one that goes on
+	}
 }
 
 func (t *transcript) hold(messages []core.Message) {

@@ -148,7 +148,7 @@ func TestPaging(t *testing.T) {
 	require.True(t, c.m.trans.below)
 	c.press("G")
 	require.Equal(t, "message 9000", c.lastLine())
-	c.press("g")
+	c.press("home")
 	require.Equal(t, "message 1", c.lines()[2])
 	next = 1
 	for range 5 * n {
@@ -171,7 +171,7 @@ func TestPaging(t *testing.T) {
 func TestNewMessagesFarBelow(t *testing.T) {
 	b := talk(3000)
 	c := readingOf(t, b, 80, 24)
-	c.press("g")
+	c.press("home")
 	require.True(t, c.m.trans.below)
 	b.Append("agent:main:main", say(3001, numbered(3001, 7)...)...)
 	c.live()
@@ -205,7 +205,7 @@ func TestResizeKeepsThePlace(t *testing.T) {
 	}
 	b.Append("agent:main:main", say(1, texts...)...)
 	c := readingOf(t, b, 160, 45)
-	c.press("g", "pgdown", "pgdown", "pgdown")
+	c.press("home", "pgdown", "pgdown", "pgdown")
 	for !strings.HasPrefix(c.lines()[0], "start") {
 		c.press("up")
 	}
