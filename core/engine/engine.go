@@ -1,9 +1,20 @@
 // Package engine is the one place that does what the tools and front ends ask: it reads and writes the Store under the rules of policy
 // and config, and gives every actor a core.Board of its own.
 //
-// One file a verb: list.go, history.go, agents.go are the session tools; heads.go, messages.go, records.go, search.go, explain.go, do.go
-// and watch.go the rest of the Board. resolve.go finds the session a caller means, view.go says what a caller may see; every verb goes
-// through these two, so that no rule is missing at one exit.
+// Reading is one file a verb: list.go and history.go are session tools; heads.go, messages.go, records.go, search.go, info.go, explain.go
+// and watch.go the rest of the Board. call.go takes a tool call to its file and holds agents_list, do.go takes a command. resolve.go finds
+// the session a caller means, view.go says what a caller may see; every verb goes through these two, so that no rule is missing at one
+// exit.
+//
+// Running is the other half, and only an engine that was started has it. Decisions are transactions on the store:
+//
+//	runs.go       the life of a run: queued, begun, appended to, ended
+//	send.go       sessions_send; chat.go the operator's message; wait.go waits for a run's end
+//	exchange.go   what follows a send, step by step; announce.go what a target tells its chat
+//	recover.go    what an earlier life left
+//
+// and what they set going lives in memory: queue.go is who comes next, drive.go plays runs on their runtimes, sink.go writes what a
+// runtime produces, lines.go as lines of a transcript.
 package engine
 
 import (
