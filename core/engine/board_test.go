@@ -238,3 +238,26 @@ func TestExplainRights(t *testing.T) {
 	_, err = b.as("").Explain(t.Context(), core.Question{Rights: &core.SeeQuestion{Caller: "agent:main:nobody", Target: "main"}})
 	assert.Equal(t, core.CodeNotFound, core.CodeOf(err))
 }
+
+// An operator who mistypes a name is told what is near; a session learns nothing of what it may not see.
+func TestNamesThatAreNear(t *testing.T) {
+	b := newBench(t, "", session("agent:main:main"), session("agent:main:discord:channel:118"), session("agent:main:discord:channel:119"),
+		core.Session{Key: "agent:ops:night", SessionID: "597324a0-d852-496c-ab9f-863cdd0cf332"})
+	for typed, want := range map[string]string{
+		"agent:main:mian":                "did you mean agent:main:main?",
+		"agent:mian:main":                "did you mean agent:main:main?",
+		"Agent:ops:nigth":                "did you mean agent:ops:night?",
+		"agent:main:discord":             "did you mean agent:main:discord:channel:118 or agent:main:discord:channel:119?",
+		"agent:main:discord:channel:11x": "agent:main:discord:channel:118",
+		"597324a0":                       "did you mean 597324a0-d852-496c-ab9f-863cdd0cf332?",
+		"agent:none:of:it":               "`cordboard list`",
+		"59":                             "`cordboard list`",
+	} {
+		_, err := b.as("").Records(t.Context(), core.RecordQuery{Kind: core.RecordSession, Session: typed})
+		assert.Equal(t, core.CodeNotFound, core.CodeOf(err), typed)
+		assert.ErrorContains(t, err, want, typed)
+	}
+	answer, code := b.call("agent:main:main", "sessions_history", `{"sessionKey":"597324a0"}`)
+	assert.Equal(t, core.CodeNotFound, code)
+	assert.NotContains(t, answer["error"], "d852")
+}

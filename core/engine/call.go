@@ -59,6 +59,9 @@ func (b *board) dispatch(ctx context.Context, actor core.Actor, c core.ToolCall)
 		return b.agentsList(actor, c.Params)
 	}
 	_, err := tool.Spec(c.Tool)
+	if err == nil {
+		err = core.Errorf(core.CodeInternal, "%s is in the catalogue and nobody does it: the engine's dispatch needs a case for it", c.Tool)
+	}
 	return nil, err
 }
 

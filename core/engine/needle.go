@@ -161,18 +161,46 @@ func prefixFold(s, folded string) (length int, ok bool) {
 	return len(s) - len(rest), true
 }
 
-// cutSnippet takes the surroundings of s[start:end] as one line, whole runes, white space runs as one blank.
+// cutSnippet takes the surroundings of s[start:end] as one line: whole words where there are some, whole runes always, white space runs
+// as one blank.
 func cutSnippet(s string, start, end int) (string, [2]int) {
-	from, to := max(0, start-snippetBefore), min(len(s), end+snippetAfter)
-	for from > 0 && !utf8.RuneStart(s[from]) {
-		from--
-	}
-	for to < len(s) && !utf8.RuneStart(s[to]) {
-		to++
-	}
+	from, to := wordStart(s, max(0, start-snippetBefore), start), wordEnd(s, end, min(len(s), end+snippetAfter))
 	before := strings.TrimLeft(oneLine(s[from:start]), " ")
 	found := oneLine(s[start:end])
 	return before + found + strings.TrimRight(oneLine(s[end:to]), " "), [2]int{len(before), len(before) + len(found)}
+}
+
+// wordStart is where the first whole word of s[from:start] begins; without one, where its first rune does.
+func wordStart(s string, from, start int) int {
+	for from > 0 && !utf8.RuneStart(s[from]) {
+		from--
+	}
+	if from == 0 || endsBlank(s[:from]) {
+		return from
+	}
+	if blank := strings.IndexFunc(s[from:start], unicode.IsSpace); blank >= 0 {
+		return from + blank
+	}
+	return from
+}
+
+// wordEnd is where the last whole word of s[end:to] ends; without one, where its last rune does.
+func wordEnd(s string, end, to int) int {
+	for to < len(s) && !utf8.RuneStart(s[to]) {
+		to++
+	}
+	if r, _ := utf8.DecodeRuneInString(s[to:]); to == len(s) || unicode.IsSpace(r) {
+		return to
+	}
+	if blank := strings.LastIndexFunc(s[end:to], unicode.IsSpace); blank >= 0 {
+		return end + blank
+	}
+	return to
+}
+
+func endsBlank(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return unicode.IsSpace(r)
 }
 
 // oneLine writes every run of white space as one blank, at the edges too, so that parts may be joined.

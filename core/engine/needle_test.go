@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -47,7 +48,34 @@ func TestSnippetIsOneShortLine(t *testing.T) {
 	assert.Equal(t, "NEEDLE", snippet[at[0]:at[1]])
 	assert.NotContains(t, snippet, "\n")
 	assert.Less(t, len(snippet), 200)
-	assert.True(t, strings.HasPrefix(snippet, "before") || strings.HasPrefix(snippet, "é") || len(snippet) > 0)
+}
+
+// A snippet is made of whole words; where a text has none within reach it is cut between runes.
+func TestSnippetHoldsWholeWords(t *testing.T) {
+	words := strings.Repeat("understood agreed ", 20)
+	for _, c := range []struct{ name, before, after, start, end string }{
+		{"words", words, words, "understood ", " understood"},
+		{"exactly at a word", strings.Repeat("abc ", 20), "", "abc ", "NEEDLE"},
+		{"no blank before", strings.Repeat("x", 100), "", "xxx", "NEEDLE"},
+		{"no blank after", "", strings.Repeat("é", 100), "NEEDLE", "é"},
+		{"cjk", strings.Repeat("会議", 30), strings.Repeat("会議", 60), "", ""},
+		{"all of a short text", "so the ", " is", "so the", "is"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := c.before + "NEEDLE" + c.after
+			snippet, at := cutSnippet(text, len(c.before), len(c.before)+len("NEEDLE"))
+			assert.Equal(t, "NEEDLE", snippet[at[0]:at[1]])
+			assert.True(t, utf8.ValidString(snippet))
+			assert.True(t, strings.HasPrefix(snippet, c.start), snippet)
+			assert.True(t, strings.HasSuffix(snippet, c.end), snippet)
+			whole := strings.Fields(text)
+			if strings.Contains(c.before+c.after, " ") {
+				for _, word := range strings.Fields(snippet) {
+					assert.Contains(t, whole, word, snippet)
+				}
+			}
+		})
+	}
 }
 
 func BenchmarkProbe(b *testing.B) {

@@ -38,7 +38,7 @@ func (e *Engine) resolve(r core.Reader, v viewer, input string) (target, error) 
 		return found, v.refusal(found, lookup)
 	}
 	if lookup.KeyShaped {
-		return target{}, v.missing(lookup)
+		return target{}, v.missing(r, lookup)
 	}
 	return e.resolveID(r, v, lookup)
 }
@@ -50,7 +50,7 @@ func (e *Engine) resolveID(r core.Reader, v viewer, lookup key.Lookup) (target, 
 		return target{}, err
 	}
 	if !ok {
-		return target{}, notFound(lookup.Input)
+		return target{}, v.absent(r, lookup)
 	}
 	found := target{key: g.Key, generation: g.ID}
 	if g.Key != "" {

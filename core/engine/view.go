@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"strings"
+
 	"cordboard/core"
 	"cordboard/core/key"
 	"cordboard/core/policy"
@@ -86,13 +88,28 @@ func (v viewer) refusal(found target, lookup key.Lookup) error {
 }
 
 // missing is the answer for a key that names no session: forbidden when the key is out of scope, so that it tells nothing.
-func (v viewer) missing(lookup key.Lookup) error {
+func (v viewer) missing(r core.Reader, lookup key.Lookup) error {
 	if !v.operator {
 		if err := v.view.Refuse(policy.Target{Key: lookup.Canonical, Given: lookup.Input}); err != nil {
 			return err
 		}
 	}
-	return notFound(lookup.Input)
+	return v.absent(r, lookup)
+}
+
+// absent is the answer for a name that nothing has. An operator is told what he may have meant, a session nothing.
+func (v viewer) absent(r core.Reader, lookup key.Lookup) error {
+	if !v.operator {
+		return notFound(lookup.Input)
+	}
+	near, err := nearNames(r, lookup)
+	switch {
+	case err != nil:
+		return err
+	case len(near) > 0:
+		return core.Errorf(core.CodeNotFound, "no session %q: did you mean %s?", lookup.Input, strings.Join(near, " or "))
+	}
+	return core.Errorf(core.CodeNotFound, "no session %q: give a key or a sessionId; `cordboard list` shows them", lookup.Input)
 }
 
 // send is the send policy's verdict on a session.

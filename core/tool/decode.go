@@ -58,9 +58,9 @@ func wellFormed(tool string, raw json.RawMessage) error {
 	case len(raw) == 0 || string(raw) == "null":
 		return nil
 	case errors.As(err, &syntax):
-		return core.Errorf(core.CodeInvalidParams, "the parameters of %s are no JSON: %w (at byte %d)", tool, err, syntax.Offset)
+		return core.Errorf(core.CodeInvalidParams, "the parameters of %s are not JSON: %w (at byte %d)", tool, err, syntax.Offset)
 	case err != nil:
-		return core.Errorf(core.CodeInvalidParams, "the parameters of %s are no JSON: %w", tool, err)
+		return core.Errorf(core.CodeInvalidParams, "the parameters of %s are not JSON: %w", tool, err)
 	case raw[0] != '{':
 		return core.Errorf(core.CodeInvalidParams, "the parameters of %s are %s: an object is accepted", tool, shown(raw))
 	case !utf8.Valid(raw):
@@ -100,7 +100,7 @@ func nearest(typed string, names []string) string {
 	typed = fold(cut(typed))
 	best, bestAway := "", max(2, len(typed)/3)+1
 	for _, name := range names {
-		away := distance(typed, fold(name))
+		away := Distance(typed, fold(name))
 		if len(typed) >= 3 && (strings.Contains(fold(name), typed) || strings.Contains(typed, fold(name))) {
 			away = min(away, 2)
 		}
@@ -111,8 +111,8 @@ func nearest(typed string, names []string) string {
 	return best
 }
 
-// distance counts the letters to insert, remove or replace to make b of a.
-func distance(a, b string) int {
+// Distance counts the bytes to insert, remove or replace to make b of a.
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -9,4 +9,13 @@
 //	bound.go       what a session gets of a message; cap.go how much of a transcript
 //	redact.go      masking; secrets.go what looks like a credential
 //	text.go        a message as plain text
+//
+// To add a tool:
+//
+//  1. name it and describe it in catalogue.go: a constant, an entry of catalogue(), a struct of its parameters with its Decode function
+//  2. give its answer a type with a JSON method in a file of its own here, like agents.go
+//  3. do it in core/engine, in a file of its own: decode, ask engine/view.go and engine/resolve.go what the caller may see, read, answer
+//  4. add its case to dispatch in core/engine/call.go; TestEveryToolOfTheCatalogueIsDone fails until it is there
+//  5. test its rows of parameters in decode_test.go here, and what it does and refuses in core/engine
+//  6. tell of it in README and in core/doc.go, which says which file does what
 package tool
