@@ -50,7 +50,7 @@ func globalActions() []action {
 		{id: "console.refresh", keys: []string{"r"}, text: "read everything anew", run: (*Model).refresh},
 		{id: "palette.open", keys: []string{":"}, text: "find a command and run it", hint: "commands", run: (*Model).openPalette},
 		{id: "help.open", keys: []string{"?"}, text: "this help", hint: "help", run: (*Model).openHelp},
-		{id: "console.back", keys: []string{"esc"}, text: "close what is open, clear the filter, back to the sessions", run: (*Model).back},
+		{id: "console.back", keys: []string{"esc"}, text: "back: close what is open, to the sessions, clear marks, filters, the viewpoint", run: (*Model).back},
 		{id: "theme.choose", keys: []string{"ctrl+t"}, text: "try themes on and keep one", run: (*Model).openLooks, off: noLooks},
 		{id: "mouse.toggle", text: "let the mouse scroll and choose, or leave it to the terminal", run: (*Model).toggleMouse},
 		{id: "notices.open", keys: []string{"ctrl+n"}, text: "what was told lately", run: (*Model).openNotices},

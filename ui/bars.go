@@ -118,7 +118,7 @@ func (m *Model) counts() string {
 	return strings.Join(words, " · ")
 }
 
-func (m *Model) shownSessions() int { return len(m.tree.forest.nodes) - len(m.tree.forest.roots) }
+func (m *Model) shownSessions() int { return m.tree.forest.sessions }
 
 func (m *Model) actor() string {
 	if s := m.fleet.info.Actor.Session; s != "" {

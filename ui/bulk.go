@@ -109,8 +109,8 @@ func (j *job) failed() int {
 func (j *job) summary(m *Model) string {
 	done, failed := len(j.results)-j.failed(), j.failed()
 	text := j.verb + " " + plural(done, "session")
-	if done == 1 && j.results[0].note != "" && len(j.tasks) == 1 {
-		text = j.verb + " " + j.results[0].note
+	if done == 1 && len(j.tasks) == 1 {
+		text = j.verb + " " + firstOf(j.results[0].note, j.tasks[0].key)
 	}
 	if failed > 0 {
 		text += " · " + strconv.Itoa(failed) + " failed"
@@ -206,7 +206,7 @@ func (m *Model) command(c core.Command) task {
 	board := m.env.Board
 	return task{key: c.Patch.Session, do: func(ctx context.Context) (*core.Command, string, error) {
 		receipt, err := board.Do(ctx, c)
-		return receipt.Undo, c.Patch.Session, err
+		return receipt.Undo, "", err
 	}}
 }
 

@@ -78,6 +78,9 @@ func (m *Model) transcriptTitle() []run {
 		return m.paneTitle(paneTranscript, m.strayTitle())
 	}
 	title := m.paneTitle(paneTranscript, safe.Line(h.Key))
+	if !m.sight.sees(h.Key) {
+		return append(title, run{m.k.warn, " ─ hidden from " + safe.Line(m.sight.viewpoint)})
+	}
 	if h.Channel != "" && h.Channel != "unknown" {
 		title = append(title, run{m.k.dim, " ─ " + safe.Line(h.Channel)})
 	}
@@ -90,9 +93,6 @@ func (m *Model) transcriptTitle() []run {
 		if d.Send.Rule != "" {
 			title = append(title, run{m.k.dim, " (" + safe.Line(d.Send.Rule) + ")"})
 		}
-	}
-	if !m.sight.sees(h.Key) {
-		title = append(title, run{m.k.warn, " ─ hidden from " + safe.Line(m.sight.viewpoint)})
 	}
 	return title
 }

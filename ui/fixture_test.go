@@ -28,14 +28,34 @@ func engineOn(t testing.TB, fleet bool) (core.Board, *bolt.Store) {
 		require.NotZero(t, report)
 		moveSource(t, store)
 	}
-	cfg, _, err := config.Parse("test.json5", []byte("{}"))
+	return boardOver(t, store, "", core.Operator), store
+}
+
+// boardOver is the real engine on a store under a config: the inside of its braces.
+func boardOver(t tester, store core.Store, text string, actor core.Actor) core.Board {
+	t.Helper()
+	cfg, _, err := config.Parse("test.json5", []byte("{"+text+"}"))
 	require.NoError(t, err)
 	e, err := engine.New(store, cfg, engine.Options{Version: "test", Owner: "this process"})
 	require.NoError(t, err)
-	board, err := e.Board(t.Context(), core.Operator)
+	board, err := e.Board(t.Context(), actor)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, board.Close()) })
-	return board, store
+	return board
+}
+
+// sessionsIn puts sessions into a store.
+func sessionsIn(t tester, store core.Store, list ...core.Session) {
+	t.Helper()
+	_, err := store.Update(t.Context(), func(tx core.Tx) error {
+		for _, s := range list {
+			if err := tx.PutSession(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
 }
 
 // moveSource names the same source on every machine.

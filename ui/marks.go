@@ -51,13 +51,12 @@ func (m *Model) markRange() tea.Cmd {
 // markOn marks the session under the cursor and the one it moves to.
 func markOn(by int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		for range 2 {
+		for _, step := range [...]int{by, 0} {
 			if key := m.tree.selected(); key != "" {
 				m.setMark(key, true)
 				m.marks.first = key
 			}
-			m.tree.move(by)
-			by = 0
+			m.tree.move(step)
 		}
 		return nil
 	}

@@ -44,7 +44,7 @@ func (m *Model) pick(title, first string, done func(m *Model, key string) tea.Cm
 	}
 	slices.SortStableFunc(p.list, func(a, b candidate) int { return place(&a) - place(&b) })
 	p.found = best(p.list, "")
-	if first != "" && p.here != "" {
+	if first != "" && p.here != "" && m.sight.viewpoint == "" {
 		p.at = 1
 	}
 	m.open(p)

@@ -47,7 +47,8 @@ type forest struct {
 	roots []int // the agents
 	index map[string]int
 	owned map[string]int // sessions by the agent they run under
-	live  int
+
+	sessions, live int
 
 	list   []candidate // every session there is, whether it is in the forest or not
 	hidden int         // of them, those that the viewpoint may not see
@@ -110,6 +111,9 @@ func build(in buildInput) *forest {
 		}
 	}
 	f.sorted()
+	if in.hide || in.agent != "" {
+		f.roots = slices.DeleteFunc(f.roots, func(i int) bool { return len(f.nodes[i].kids) == 0 })
+	}
 	return f
 }
 
@@ -158,6 +162,7 @@ func (f *forest) addSessions(in *buildInput) map[string]adrift {
 		n := node{id: h.Key, agent: c.agent, main: h.Kind == core.KindMain, live: live(h), at: h.UpdatedAt, rank: in.order.rank(h)}
 		f.add(n)
 		f.owned[c.agent]++
+		f.sessions++
 		if n.live {
 			f.live++
 		}

@@ -11,7 +11,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
 	case tea.KeyMsg:
-		cmd = tea.Batch(m.press(msg), m.rememberSoon())
+		cmd = tea.Batch(m.pressAll(apart(msg)), m.rememberSoon())
 	case tea.MouseMsg:
 		cmd = m.onMouse(msg)
 	case tea.ResumeMsg:
@@ -151,6 +151,8 @@ func (m *Model) back() tea.Cmd {
 		return m.clearMarks()
 	case m.filter.active():
 		return m.clearFilters()
+	case m.sight.viewpoint != "":
+		return m.lookAs("", "")
 	}
 	return nil
 }

@@ -1,0 +1,38 @@
+package ui
+
+import tea "github.com/charmbracelet/bubbletea"
+
+// burstMost is how many different keys that came in one go are taken for keys. More are text that was pasted by a terminal which does not
+// say so, and pasted text is no command (R153).
+const burstMost = 4
+
+// apart takes keys that came in one go apart: over a slow link a key that is held arrives as "jjjj", and none of them may be lost.
+func apart(msg tea.KeyMsg) []tea.KeyMsg {
+	if msg.Type != tea.KeyRunes || msg.Paste || msg.Alt || len(msg.Runes) < 2 {
+		return []tea.KeyMsg{msg}
+	}
+	same := true
+	for _, r := range msg.Runes {
+		same = same && r == msg.Runes[0]
+	}
+	if !same && len(msg.Runes) > burstMost {
+		return []tea.KeyMsg{msg}
+	}
+	list := make([]tea.KeyMsg, len(msg.Runes))
+	for i, r := range msg.Runes {
+		list[i] = tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}
+		if r == ' ' {
+			list[i].Type = tea.KeySpace
+		}
+	}
+	return list
+}
+
+// pressAll presses keys one after the other.
+func (m *Model) pressAll(list []tea.KeyMsg) tea.Cmd {
+	cmds := make([]tea.Cmd, len(list))
+	for i, msg := range list {
+		cmds[i] = m.press(msg)
+	}
+	return tea.Batch(cmds...)
+}
