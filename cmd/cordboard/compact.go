@@ -25,6 +25,10 @@ func newCompact(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(result)
 			}
+			if result.After == result.Before {
+				_, err = fmt.Fprintf(a.out, "nothing to give back: the store stays as it is, %s\n", bytesText(result.Before))
+				return err
+			}
 			_, err = fmt.Fprintf(a.out, "%s → %s\n", bytesText(result.Before), bytesText(result.After))
 			return err
 		},

@@ -43,8 +43,11 @@ func newDoctor(a *app) *cobra.Command {
 }
 
 func (a *app) doctorText(r host.DoctorReport) {
-	fmt.Fprintf(a.out, "%s: schema %d, revision %d, %s\n", safe.Line(r.Path), r.Schema, r.Rev, bytesText(r.Bytes))
-	fmt.Fprintf(a.out, "%d sessions, %d transcripts, %d messages, %d runs\n", r.Sessions, r.Transcripts, r.Messages, r.Runs)
+	fmt.Fprintf(a.out, "%s: %s\n", safe.Line(r.Path), bytesText(r.Bytes))
+	if r.Contents != nil {
+		fmt.Fprintf(a.out, "schema %d, revision %d\n", r.Schema, r.Rev)
+		fmt.Fprintf(a.out, "%d sessions, %d transcripts, %d messages, %d runs\n", r.Sessions, r.Transcripts, r.Messages, r.Runs)
+	}
 	for _, f := range r.Findings {
 		fmt.Fprintf(a.out, "wrong: %s\n  do: %s\n", safe.Line(f.What), safe.Line(f.Do))
 	}

@@ -42,9 +42,25 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits,
+			"exits":  exits,
+			"damage": damage,
 		},
 	})
+}
+
+// damage overwrites all but the start of a store: damage FILE
+func damage(ts *testscript.TestScript, neg bool, args []string) {
+	const start = 2 * 4096 // the meta pages
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: damage FILE")
+	}
+	file := ts.MkAbs(args[0])
+	data, err := os.ReadFile(file)
+	ts.Check(err)
+	for i := start; i < len(data); i++ {
+		data[i] = 0xAA
+	}
+	ts.Check(os.WriteFile(file, data, 0o600))
 }
 
 // exits runs a command that must end with the given code: exits CODE COMMAND ARGS...

@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -13,12 +14,12 @@ import (
 // Compacted tells what Compact did, in bytes of the file.
 type Compacted struct {
 	Before int64 `json:"before"`
-	After  int64 `json:"after"`
+	After  int64 `json:"after"` // Before when the copy was no smaller: then the file was left alone
 }
 
 // Compact writes a store anew without its free pages. The source is opened for reading, so nobody writes meanwhile and nothing can
 // grow it; the copy is made beside it with mode 0600, examined, counted against the source and made durable, and only then renamed
-// over it. Whatever fails before that leaves the source as it is and removes the copy. progress (may be nil) is told the bytes copied
+// over it. Whatever fails before that, and a copy that is no smaller, leaves the source as it is and removes the copy. progress (may be nil) is told the bytes copied
 // and an upper bound of all. A store in use is store_locked; a damaged one is refused, since a copy would hide the damage.
 func Compact(ctx context.Context, path string, progress func(done, all int64)) (Compacted, error) {
 	o, err := Options{Path: path, ReadOnly: true, Timeout: toolTimeout}.withDefaults()
@@ -36,9 +37,26 @@ func Compact(ctx context.Context, path string, progress func(done, all int64)) (
 			return core.Errorf(core.CodeStoreIO, "the compacted copy of %s could not be written, the store stays as it is: %w", o.Path, err)
 		}
 		c.tellAll()
-		return c.verify(ctx, temp.Name())
+		if err := c.verify(ctx, temp.Name()); err != nil {
+			return err
+		}
+		return worthwhile(temp, size)
 	}, os.Rename)
+	if errors.Is(err, errNoGain) {
+		return Compacted{Before: size, After: size}, nil
+	}
 	return Compacted{Before: size, After: after}, err
+}
+
+// errNoGain means that the copy is as large as the source: a young or full store has nothing to give back.
+var errNoGain = errors.New("the copy is not smaller")
+
+func worthwhile(temp *os.File, size int64) error {
+	info, err := os.Stat(temp.Name())
+	if err == nil && info.Size() >= size {
+		err = errNoGain
+	}
+	return err
 }
 
 // openWhole opens a file for reading that has no damaged page.

@@ -253,3 +253,24 @@ func TestRestore(t *testing.T) {
 	require.Equal(t, core.CodeStoreForeign, core.CodeOf(bolt.Restore(t.Context(), file(dir), bolt.Options{Dir: empty})))
 	require.Empty(t, names(t, empty))
 }
+
+// A store that has nothing to give back is left alone: compacting never makes a file larger.
+func TestCompactNeverGrows(t *testing.T) {
+	for _, size := range []struct{ sessions, messages int }{{0, 0}, {3, 4}, {200, 10}} {
+		dir := filled(t, size.sessions, size.messages)
+		before := must(os.Stat(file(dir))).Size()
+		for range 3 { // a compacted one too
+			was := sum(t, file(dir))
+			done, err := bolt.Compact(t.Context(), file(dir), nil)
+			require.NoError(t, err)
+			require.LessOrEqual(t, done.After, done.Before)
+			require.Equal(t, must(os.Stat(file(dir))).Size(), done.After)
+			require.Equal(t, []string{bolt.FileName}, names(t, dir))
+			if done.After == done.Before {
+				require.Equal(t, was, sum(t, file(dir)))
+			}
+		}
+		require.LessOrEqual(t, must(os.Stat(file(dir))).Size(), before)
+		requireSound(t, dir)
+	}
+}

@@ -18,17 +18,22 @@ type Finding struct {
 
 // Report is what Doctor saw. More counts the findings beyond those listed.
 type Report struct {
-	Path        string    `json:"path"`
-	Schema      int       `json:"schema"`
-	Epoch       string    `json:"epoch"`
-	Rev         core.Rev  `json:"rev"`
-	Bytes       int64     `json:"bytes"` // size of the file
-	Sessions    int       `json:"sessions"`
-	Transcripts int       `json:"transcripts"`
-	Messages    int       `json:"messages"`
-	Runs        int       `json:"runs"`
-	Findings    []Finding `json:"findings"`
-	More        int       `json:"more,omitempty"`
+	Path      string    `json:"path"`
+	Bytes     int64     `json:"bytes"` // size of the file
+	*Contents           // nil when the damage is such that they could not be counted
+	Findings  []Finding `json:"findings"`
+	More      int       `json:"more,omitempty"`
+}
+
+// Contents are what Doctor has counted, all of it.
+type Contents struct {
+	Schema      int      `json:"schema"`
+	Epoch       string   `json:"epoch"`
+	Rev         core.Rev `json:"rev"`
+	Sessions    int      `json:"sessions"`
+	Transcripts int      `json:"transcripts"`
+	Messages    int      `json:"messages"`
+	Runs        int      `json:"runs"`
 }
 
 // OK reports whether nothing is wrong.
@@ -38,8 +43,8 @@ const maxFindings = 100
 
 // What to do, by what is wrong.
 const (
-	doRestore = "restore the newest backup"
-	doExport  = "export what is there and import it into a new store, or restore the newest backup"
+	doRestore = howToRestore
+	doExport  = howToRestore + "; without one export what is there (`cordboard export KEY`) and import its source anew"
 	doWrite   = "nothing at once: the next commit writes that page anew; make a backup"
 )
 
@@ -64,8 +69,8 @@ func Doctor(ctx context.Context, path string) (Report, error) {
 	}
 	report := Report{Path: o.Path, Findings: []Finding{}}
 	h, err := checkHeader(o.Path, f)
+	report.Bytes = h.size
 	if err == nil {
-		report.Bytes = h.size
 		if len(h.broken) == 1 {
 			report.found(doWrite, "meta page %d is damaged; the store goes on from the other one", h.broken[0])
 		}
@@ -104,7 +109,12 @@ func (r *Report) damage(err error) (Report, error) {
 	if core.CodeOf(err) != core.CodeStoreDamaged {
 		return *r, err
 	}
-	r.found(doRestore, "%v", err)
+	r.Contents = nil
+	what := err
+	if e, ok := errors.AsType[*core.Error](err); ok && e.Err != nil {
+		what = e.Err // without its advice
+	}
+	r.found(doRestore, "the store is damaged: %v", what)
 	return *r, nil
 }
 
@@ -128,7 +138,7 @@ type examination struct {
 func examine(t *txn, r *Report) error {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	x := &examination{txn: t, report: r, gens: map[uint64]*genCount{}}
-	r.Schema, r.Epoch, r.Rev = int(t.metaNumber(metaSchema)), string(t.get(bMeta, metaEpoch)), t.rev
+	r.Contents = &Contents{Schema: int(t.metaNumber(metaSchema)), Epoch: string(t.get(bMeta, metaEpoch)), Rev: t.rev}
 	if r.Epoch == "" {
 		r.found(doExport, "the store has no epoch")
 	}

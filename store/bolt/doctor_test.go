@@ -3,7 +3,9 @@ package bolt_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -157,4 +159,65 @@ func TestDoctorCapsItsList(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, report.Findings, 100)
 	require.Equal(t, 100, report.More)
+}
+
+// A store whose records could not all be counted gets no counts: a figure that was not counted would be taken for one that was.
+func TestDoctorTellsNoNumberItDidNotCount(t *testing.T) {
+	dir := filled(t, 30, 20)
+	good := must(os.ReadFile(file(dir)))
+	whole, err := bolt.Doctor(t.Context(), file(dir))
+	require.NoError(t, err)
+	require.Equal(t, 30, whole.Sessions)
+	for name, bad := range map[string][]byte{
+		"pages overlaid":  append(bytes.Clone(good[:2*page]), bytes.Repeat([]byte{0xAA}, len(good)-2*page)...),
+		"a missing table": without(t, good, "ix_parent"),
+	} {
+		require.NoError(t, os.WriteFile(file(dir), bad, 0o600))
+		report, err := bolt.Doctor(t.Context(), file(dir))
+		require.NoError(t, err, name)
+		require.False(t, report.OK(), name)
+		require.Nil(t, report.Contents, name)
+		require.EqualValues(t, len(bad), report.Bytes, name)
+		text := string(must(json.Marshal(report)))
+		for _, figure := range []string{"sessions", "messages", "transcripts", "runs", "schema", "rev"} {
+			require.NotContains(t, text, `"`+figure+`":`, name)
+		}
+		require.NotContains(t, report.Findings[0].What, "--restore", "%s: advice stands apart", name)
+		require.Contains(t, report.Findings[0].Do, "cordboard doctor --restore FILE", name)
+	}
+}
+
+// Who restores a backup that is no good is not told to restore a backup.
+func TestBadBackups(t *testing.T) {
+	source := filled(t, 30, 20)
+	good := must(os.ReadFile(file(source)))
+	for name, c := range map[string]struct {
+		data []byte
+		says string
+	}{
+		"empty":         {[]byte{}, "it is empty"},
+		"a text":        {bytes.Repeat([]byte("not a store\n"), 1000), "it is no store"},
+		"cut short":     {good[:len(good)/2], "it was cut short"},
+		"overlaid":      {append(bytes.Clone(good[:2*page]), bytes.Repeat([]byte{0xAA}, len(good)-2*page)...), "page"},
+		"another's":     {foreignBolt(t, "theirs"), "other program"},
+		"missing":       {nil, "there is no backup at"},
+		"a newer store": {newerSchema(t, good), "schema 1000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			backup := filepath.Join(t.TempDir(), "copy.db")
+			if c.data != nil {
+				require.NoError(t, os.WriteFile(backup, c.data, 0o600))
+			}
+			dir := filepath.Join(t.TempDir(), "data")
+			err := bolt.Restore(t.Context(), backup, bolt.Options{Dir: dir})
+			require.ErrorContains(t, err, c.says)
+			require.ErrorContains(t, err, backup)
+			require.NotContains(t, err.Error(), "--restore")
+			require.NoDirExists(t, dir)
+		})
+	}
+	held := open(t, source)
+	err := bolt.Restore(t.Context(), file(source), bolt.Options{Dir: t.TempDir()})
+	require.ErrorContains(t, err, "a store in use, not a backup")
+	require.NoError(t, held.Close())
 }

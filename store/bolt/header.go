@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -104,8 +105,7 @@ func checkHeader(path string, f *os.File) (header, error) {
 	case h.size == 0:
 		return h, foreign(path, "is empty (0 bytes)")
 	case len(h.broken) == 2 && h.magic:
-		return h, core.Errorf(core.CodeStoreDamaged, "the store %s is damaged: neither of its two meta pages is whole; restore a backup, the "+
-			"file was left as it is", path)
+		return h, damaged(path, errors.New("neither of its two meta pages is whole"))
 	case len(h.broken) == 2:
 		return h, foreign(path, fmt.Sprintf("is no store (%d bytes of something else)", h.size))
 	case uint64(h.size) < h.pages*h.pageSize:
@@ -114,6 +114,14 @@ func checkHeader(path string, f *os.File) (header, error) {
 	return h, nil
 }
 
+// howToRestore is what to do about a file that is no good any more. Nothing here does it by itself.
+const howToRestore = "move it away and restore a backup with `cordboard doctor --restore FILE`"
+
+// foreign and damaged are the errors about a file that was left as it is; their cause is what is wrong with it, without advice.
 func foreign(path, what string) error {
-	return core.Errorf(core.CodeStoreForeign, "%s %s: restore a backup or name another data directory, the file was left as it is", path, what)
+	return core.Errorf(core.CodeStoreForeign, "%s %w: "+howToRestore+", or name another data directory with --data", path, errors.New(what))
+}
+
+func damaged(path string, what error) error {
+	return core.Errorf(core.CodeStoreDamaged, "the store %s is damaged (%w): "+howToRestore, path, what)
 }

@@ -83,8 +83,8 @@ func openRegular(path string, flag int) (*os.File, error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, core.Errorf(core.CodeStoreMissing, "there is no store at %s: name the data directory that has one, or make one with "+
-			"init", path)
+		return nil, core.Errorf(core.CodeStoreMissing, "there is no store at %s: name the data directory that has one with --data, or "+
+			"make one with `cordboard import DIR`", path)
 	case err != nil:
 		return nil, core.Errorf(core.CodeStoreIO, "the store %s cannot be opened: %w", path, err)
 	}
@@ -140,7 +140,7 @@ func lockedError(path string) error {
 	if pid := lockHolder(path); pid > 0 {
 		who = fmt.Sprintf(" (pid %d)", pid)
 	}
-	return core.Errorf(core.CodeStoreLocked, "the store %s is in use by another process%s: attach to it, or stop it first", path, who)
+	return core.Errorf(core.CodeStoreLocked, "the store %s is in use by another process%s, an import perhaps: wait for its end, or end it", path, who)
 }
 
 // lockHolder is the process that the kernel lists as holding the file, 0 when it does not tell or names several.

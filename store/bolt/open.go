@@ -58,15 +58,15 @@ func openWriter(o Options) (*Store, error) {
 	return startWriter(o, db, schema != currentSchema(o.migrations) || h.freelist == noFreelist)
 }
 
-// smallFile is the size up to which every page is looked at whenever the file is opened for writing; a larger file only after it was not closed cleanly, when
-// bbolt reads it all anyway.
+// smallFile is the size up to which every page is looked at whenever the file is opened for writing; a larger file only after it was not
+// closed cleanly, when bbolt reads it all anyway.
 const smallFile = 64 << 20
 
 // openDB checks a locked file and hands it to bbolt. It closes the file when it fails.
 func openDB(f *os.File, o *Options) (db *bbolt.DB, schema int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = core.Errorf(core.CodeStoreDamaged, "the store %s is damaged (%v): run doctor, or restore a backup", o.Path, r)
+			err = damaged(o.Path, fmt.Errorf("%v", r))
 		}
 		if err != nil {
 			_ = f.Close()
@@ -122,8 +122,7 @@ func readSchema(db *bbolt.DB, o *Options) (schema int, err error) {
 		}
 		for _, name := range bucketNames {
 			if schema == currentSchema(o.migrations) && tx.Bucket(name) == nil {
-				return core.Errorf(core.CodeStoreDamaged, "the store %s is damaged (table %q is missing): restore a backup, the file was left "+
-					"as it is", o.Path, name)
+				return damaged(o.Path, fmt.Errorf("table %q is missing", name))
 			}
 		}
 		return nil

@@ -56,7 +56,7 @@ func checkPages(path string, f *os.File, h *header, all bool) error {
 		}
 	}
 	if err != nil {
-		return core.Errorf(core.CodeStoreDamaged, "the store %s is damaged (%w): restore a backup, the file was left as it is", path, err)
+		return damaged(path, err)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -21,12 +22,8 @@ func Restore(ctx context.Context, backup string, options Options) error {
 	if _, err := os.Lstat(o.Path); err == nil {
 		return core.Errorf(core.CodeConflict, "there is something at %s already: move it away, a backup is never restored over it", o.Path)
 	}
-	report, err := Doctor(ctx, backup)
-	if err != nil {
+	if err := checkBackup(ctx, backup); err != nil {
 		return err
-	}
-	if !report.OK() {
-		return core.Errorf(core.CodeStoreDamaged, "the backup %s is not restored: %s", backup, report.Findings[0].What)
 	}
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
 		return core.Errorf(core.CodeStoreIO, "the data directory of %s cannot be made: %w", o.Path, err)
@@ -38,6 +35,28 @@ func Restore(ctx context.Context, backup string, options Options) error {
 		return newLife(temp, &o)
 	}, os.Link) // which fails when there is a store
 	return err
+}
+
+// checkBackup refuses a backup that is not whole, in words about backups: there is nothing to restore in its place.
+func checkBackup(ctx context.Context, backup string) error {
+	const other = "name another one, written by `cordboard backup`"
+	report, err := Doctor(ctx, backup)
+	refused, _ := errors.AsType[*core.Error](err)
+	switch {
+	case err == nil && report.OK():
+		return nil
+	case err == nil:
+		return core.Errorf(core.CodeStoreDamaged, "the backup %s is not restored (%s): "+other, backup, report.Findings[0].What)
+	case refused == nil || refused.Code == core.CodeStoreIO:
+		return err
+	case refused.Code == core.CodeStoreMissing:
+		return core.Errorf(refused.Code, "there is no backup at %s: "+other, backup)
+	case refused.Code == core.CodeStoreLocked:
+		return core.Errorf(refused.Code, "%s is a store in use, not a backup: "+other, backup)
+	case refused.Err != nil:
+		return core.Errorf(refused.Code, "the backup %s is not restored, it %w: "+other, backup, refused.Err)
+	}
+	return core.Errorf(refused.Code, "the backup %s is not restored: %w", backup, err)
 }
 
 func copyFile(ctx context.Context, to *os.File, from string) error {
