@@ -14,7 +14,8 @@ func (m *Model) header() string {
 	k := m.k
 	filter := run{k.bar.dim, "filter: none"}
 	if words := m.filterWords(); words != "" {
-		filter = run{k.filter, "filter: " + words + m.filterCount()}
+		count := m.filterCount()
+		filter = run{k.filter, "filter: " + safe.Cut(words, max(m.lay.w*2/5, 14)-safe.Width("filter: "+count)) + count}
 	} else if m.lay.screen == screenNarrow {
 		filter.text = ""
 	}
@@ -45,9 +46,9 @@ func (m *Model) filterWords() string {
 	return strings.Join(words, " · ")
 }
 
-// filterCount is how many are found, where the tree is not on the same screen or there is room anyway.
+// filterCount is how many are found, where the tree does not tell it below or there is room anyway.
 func (m *Model) filterCount() string {
-	if m.lay.screen == screenNarrow {
+	if m.lay.screen == screenNarrow && m.filter.typed() {
 		return ""
 	}
 	if m.filter.matches == nil {

@@ -53,17 +53,17 @@ func (m *Model) empty() bool { return m.fleet.loaded > 0 && len(m.fleet.heads) =
 
 func (m *Model) welcome() []passage {
 	k := m.k
-	dirs, bring := m.env.OpenClaw, "Bring in what was found on this machine:"
+	dirs, bring := m.env.OpenClaw, "Bring in what was found here:"
 	if len(dirs) == 0 {
 		dirs, bring = []string{"~/.openclaw"}, "Bring in an OpenClaw state directory:"
 	}
 	list := []passage{{k.text, ""}, {k.strong, "Welcome. This store holds no sessions yet."}, {k.text, ""}, {k.muted, bring}}
 	for _, dir := range dirs {
-		list = append(list, passage{k.accent, "  cordboard import " + safe.Line(dir)})
+		list = append(list, passage{k.accent, " cordboard import " + safe.Line(dir)})
 	}
 	return append(list, passage{k.text, ""},
-		passage{k.muted, "Or look around in a small fleet first:"},
-		passage{k.accent, "  cordboard demo"},
+		passage{k.muted, "Or look around in a small fleet:"},
+		passage{k.accent, " cordboard demo"},
 		passage{k.text, ""},
 		passage{k.dim, "What is imported shows up here at once. " + m.keyFor("help.open") + " lists the keys, " + m.keyFor("console.quit") + " quits."})
 }

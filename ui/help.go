@@ -106,6 +106,7 @@ func (m *Model) helpLines(w int) []string {
 		{"⇄", "message from another session"},
 		{"•", "unread messages"},
 		{"◆", "marked"},
+		{"◉", "the session through whose eyes you look"},
 		{"▸ ◂", "tool call and its result"},
 		{unknown, "figure not known (0 is a figure)"},
 		{"~", "old figure"},

@@ -202,9 +202,9 @@ func (m *Model) onBuilt(msg builtMsg) tea.Cmd {
 	return tea.Batch(arrived, again, m.runFilter())
 }
 
-// rebuildSoon builds anew at once while sessions are still loaded, else after a pause: a flood of new sessions must not take a core.
+// rebuildSoon builds anew at once while sessions are still loaded or none is on the screen, else after a pause: a flood of new sessions must not take a core.
 func (m *Model) rebuildSoon() tea.Cmd {
-	if m.fleet.loading {
+	if m.fleet.loading || m.tree.forest.sessions == 0 {
 		return m.rebuild()
 	}
 	m.link.building = true

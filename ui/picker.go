@@ -167,7 +167,7 @@ func (msg pickedMsg) apply(m *Model) tea.Cmd {
 
 func (p *picker) draw(m *Model) []string {
 	w, room := m.layerRoom(pickerWide)
-	h := min(room, 2+1+max(1+len(p.found), 2))
+	h := min(room, 2+1+max(p.lines(), 1))
 	k := &m.k.panel
 	lines := []string{p.field.line(w-2, "/ ", k)}
 	rows := h - 3

@@ -3,6 +3,8 @@ package ui
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -143,18 +145,36 @@ func (r *rights) verdicts(s *sheet) {
 		s.fact("scope", s.k.text, scope)
 		s.fact("held by", s.k.warn, info.ClampedBy)
 	}
+	s.blank()
 	for _, right := range r.answer.Rights {
-		s.blank()
 		mark, k := "✓ allowed", s.k.ok
 		if !right.Verdict.Allowed {
 			mark, k = "✗ refused", s.k.err
 		}
-		s.out = append(s.out, newLine(s.w).add(s.k.strong, safe.Pad(" "+safe.Line(right.Tool), 19)).add(k, mark).end(s.k.text))
-		s.fact("rule", s.k.text, right.Verdict.Rule)
-		s.fact("key", s.k.text, right.Verdict.ConfigKey)
-		if right.Verdict.Message != "" {
-			s.text(s.k.muted, right.Verdict.Message)
+		l := newLine(s.w).add(s.k.strong, safe.Pad(" "+safe.Line(right.Tool), 19)).add(k, mark)
+		s.out = append(s.out, l.add(s.k.muted, "  "+right.Verdict.Rule).end(s.k.text))
+	}
+	for i, right := range r.answer.Rights {
+		if same := slices.IndexFunc(r.answer.Rights, func(o core.Right) bool { return o.Verdict == right.Verdict }); same == i {
+			r.reasons(s, right.Verdict)
 		}
+	}
+}
+
+// reasons are what decided about the tools that share a verdict.
+func (r *rights) reasons(s *sheet, v core.Verdict) {
+	var tools []string
+	for _, right := range r.answer.Rights {
+		if right.Verdict == v {
+			tools = append(tools, strings.TrimPrefix(right.Tool, "sessions_"))
+		}
+	}
+	s.blank()
+	s.text(s.k.strong, strings.Join(tools, ", "))
+	s.fact("rule", s.k.text, v.Rule)
+	s.fact("key", s.k.text, v.ConfigKey)
+	if v.Message != "" {
+		s.text(s.k.muted, v.Message)
 	}
 }
 

@@ -194,6 +194,9 @@ func gaugeInk(sh *shades, part float64) ink {
 // that its parent is not there.
 func (v treeView) facts(sh *shades, n *node, h *core.Head, st state, r row) []run {
 	var runs []run
+	if n.id == v.sight.viewpoint {
+		runs = append(runs, run{sh.accent, " ◉"})
+	}
 	if !v.sight.sees(n.id) {
 		runs = append(runs, run{sh.dim, " hidden"})
 	}

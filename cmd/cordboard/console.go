@@ -100,6 +100,7 @@ func (a *app) openConsole(c *cobra.Command, _ []string) error {
 			s.notices = append(s.notices, "your keymap is left out, the usual keys are in force: "+err.Error())
 		}
 	}
+	s.export, s.found = exporter(h, exportDir), a.openClawDirs()
 	return a.open(c.Context(), b, s)
 }
 
@@ -110,6 +111,8 @@ type setting struct {
 	state   ui.State // nil = nothing is remembered
 	keys    ui.Keys
 	notices []string
+	export  func(ctx context.Context, session string) (string, error)
+	found   []string // OpenClaw state directories to offer
 	again   []string // the command line that comes back here, without what the operator chose inside; nil = there is no coming back
 }
 
@@ -130,7 +133,7 @@ func (a *app) open(ctx context.Context, b core.Board, s setting) error {
 		Theme: look.styles, ThemeName: look.name, ThemeAsked: s.ui.Theme, ThemeFixed: a.console.theme != "", Looks: look.others(),
 		Keys: s.keys, State: s.state, Notices: append(s.notices, look.notices...),
 		Accessible: accessible, ASCII: a.console.ascii || eastAsian(a.getenv("RUNEWIDTH_EASTASIAN")), Mouse: s.ui.Mouse,
-		Notify: bell(out, s.ui.Notifications),
+		Notify: bell(out, s.ui.Notifications), Export: s.export, OpenClaw: s.found,
 	})
 	if screen, ok := out.(*screen); ok && accessible {
 		screen.cursor = m.Cursor

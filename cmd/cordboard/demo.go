@@ -60,7 +60,7 @@ func (a *app) demo(ctx context.Context, dir string) error {
 		return err
 	}
 	defer b.Close()
-	return a.open(ctx, b, setting{title: "demo", ui: defaults.UI})
+	return a.open(ctx, b, setting{title: "demo", ui: defaults.UI, export: exporter(h, exportDir)})
 }
 
 func fleet() fs.FS {
