@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"os/exec"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -70,6 +71,7 @@ const (
 type seams struct {
 	after  func(d time.Duration, msg tea.Msg) tea.Cmd
 	listen func(s core.Stream) tea.Cmd
+	exec   func(cmd *exec.Cmd, done func(error) tea.Msg) tea.Cmd
 }
 
 // after brings msg after d, or nothing when the console ends before.

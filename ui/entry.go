@@ -9,6 +9,7 @@ import (
 	"cordboard/core"
 	"cordboard/ui/md"
 	"cordboard/ui/safe"
+	"cordboard/ui/transcribe"
 )
 
 // reading is how transcripts are read: what is unfolded and whether long lines break. It holds for every transcript.
@@ -183,8 +184,8 @@ func (e entryMaker) message(out *entry, m *core.Message) {
 	first := true
 	for b := range core.Blocks(m.Raw) {
 		if b.Type == "text" && first && m.Role == core.RoleUser {
-			var env envelope
-			env, b.Text = openEnvelope(b.Text)
+			var env transcribe.Envelope
+			env, b.Text = transcribe.OpenEnvelope(b.Text)
 			out.parts[at].lead = append(out.parts[at].lead, e.envelope(env)...)
 		}
 		first = false
@@ -215,13 +216,13 @@ func (e entryMaker) speaker(role core.Role, f facts) (bar ink, who []run) {
 	return e.k.system, []run{{e.k.system, safe.Line(firstOf(f.role, "message without a role"))}}
 }
 
-func (e entryMaker) envelope(env envelope) []run {
+func (e entryMaker) envelope(env transcribe.Envelope) []run {
 	var runs []run
-	if env.sender != "" {
-		runs = append(runs, run{e.k.muted, " " + safe.Line(env.sender)})
+	if env.Sender != "" {
+		runs = append(runs, run{e.k.muted, " " + safe.Line(env.Sender)})
 	}
-	if env.stamp != "" {
-		runs = append(runs, run{e.k.dim, " · [" + safe.Line(env.stamp) + "]"})
+	if env.Stamp != "" {
+		runs = append(runs, run{e.k.dim, " · [" + safe.Line(env.Stamp) + "]"})
 	}
 	return runs
 }
@@ -320,7 +321,7 @@ func (e entryMaker) call(out *entry, b core.Block) {
 	name := run{e.k.tool, safe.Line(firstOf(b.Name, "tool without a name"))}
 	if out.fold(e.read.tools) {
 		out.parts = append(out.parts, part{kind: partOneLine, lead: []run{{e.k.tool, "▾ "}, name}})
-		e.text(out, e.k.muted, pretty(b.Arguments))
+		e.text(out, e.k.muted, transcribe.Pretty(b.Arguments))
 		return
 	}
 	out.parts = append(out.parts, part{kind: partOneLine, lead: []run{{e.k.tool, "▸ "}, name}, ink: e.k.muted, text: " " + compact(b.Arguments)})
@@ -381,13 +382,4 @@ func compact(raw []byte) string {
 		return glance(string(raw))
 	}
 	return glance(out.String())
-}
-
-// pretty is JSON over many lines, as it is when it is none.
-func pretty(raw []byte) string {
-	var out bytes.Buffer
-	if json.Indent(&out, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return out.String()
 }

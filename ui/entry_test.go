@@ -174,29 +174,6 @@ func TestDays(t *testing.T) {
 	}
 }
 
-func TestEnvelope(t *testing.T) {
-	cases := []struct {
-		name, text string
-		want       envelope
-		said       string
-	}{
-		{"none", "hello", envelope{}, "hello"},
-		{"stamp", "[Mon 2026-11-30 21:27 UTC] hello", envelope{stamp: "Mon 2026-11-30 21:27 UTC"}, "hello"},
-		{"not a stamp", "[ops] hello", envelope{}, "[ops] hello"},
-		{"sender", senderOpens + `{"name":"Mira"}` + senderCloses + "hello", envelope{sender: "Mira"}, "hello"},
-		{"broken sender", senderOpens + `{"name":` + senderCloses + "hello", envelope{}, senderOpens + `{"name":` + senderCloses + "hello"},
-		{"sender without an end", senderOpens + `{"name":"Mira"}`, envelope{}, senderOpens + `{"name":"Mira"}`},
-		{"sender later in the text", "x " + senderOpens, envelope{}, "x " + senderOpens},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			e, said := openEnvelope(c.text)
-			require.Equal(t, c.want, e)
-			require.Equal(t, c.said, said)
-		})
-	}
-}
-
 // A long text comes in parts of bounded size that together are the text.
 func TestPartsHoldTheWholeText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -72,3 +72,12 @@ func prefixed(joint, text string) string {
 	}
 	return joint + text
 }
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -51,6 +51,8 @@ type Env struct {
 	State State
 	// Export writes a session's transcript to a file and returns its path; nil = there is no place for files.
 	Export func(ctx context.Context, session string) (string, error)
+	// Outside is what lies beyond the screen: clipboard, files, editor, pager; nil = nothing does.
+	Outside Outside
 	// OpenClaw are the state directories found on this machine, offered on an empty store.
 	OpenClaw []string
 	// Start is where the console opens.
@@ -135,7 +137,7 @@ func New(env Env) *Model {
 		w:     env.Width, h: env.Height, barsDirty: true,
 	}
 	m.keys = newKeymap(m.actions)
-	m.seams = seams{after: m.after, listen: m.listen}
+	m.seams = seams{after: m.after, listen: m.listen, exec: m.execute}
 	m.attire.name, m.mouse = env.ThemeName, env.Mouse
 	m.memories, m.keeper.state = memories(), env.State
 	m.early = env.Notices

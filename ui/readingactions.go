@@ -30,6 +30,12 @@ func readingActions() []action {
 		{id: "transcript.list", keys: []string{"g o"}, text: "other transcripts: older ones of the session, and those that no session names", run: (*Model).openTranscripts},
 		{id: "find.next", keys: []string{"n"}, text: "next match below", scope: inTranscript, run: hopBy(1), off: noFind},
 		{id: "find.previous", keys: []string{"N"}, text: "next match above", scope: inTranscript, run: hopBy(-1), off: noFind},
+		{id: "message.copy", keys: []string{"y"}, text: "copy what this message says", hint: "copy", scope: inTranscript, run: (*Model).copyMessage, off: noOutside},
+		{id: "message.copyCode", keys: []string{"Y"}, text: "copy a code block of this message, or what a tool was given or said", scope: inTranscript, run: (*Model).copyCode, off: noOutside},
+		{id: "message.page", keys: []string{"p"}, text: "this message in $PAGER", scope: inTranscript, run: func(m *Model) tea.Cmd { return m.openMessage(Outside.Pager) }, off: noMessage},
+		{id: "message.edit", keys: []string{"E"}, text: "this message in $EDITOR", scope: inTranscript, run: func(m *Model) tea.Cmd { return m.openMessage(Outside.Editor) }, off: noMessage},
+		{id: "transcript.page", keys: []string{"P"}, text: "the transcript in $PAGER", scope: inTranscript, run: func(m *Model) tea.Cmd { return m.openTranscript(Outside.Pager) }, off: noTranscript},
+		{id: "transcript.takeout", keys: []string{"x"}, text: "open or export this message or the transcript", scope: inTranscript, run: (*Model).openTakeouts},
 		{id: "transcript.raw", keys: []string{"m"}, text: "Markdown drawn, or as it was written", scope: inTranscript, run: reread(func(r *reading) { r.raw = !r.raw })},
 	}
 }

@@ -2,14 +2,18 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"cordboard/core"
 	"cordboard/core/host"
+	"cordboard/ui/transcribe"
 )
 
 func newBackup(a *app) *cobra.Command {
@@ -67,26 +71,30 @@ func writeNew(path string, fill func(io.Writer) error) (n int64, err error) {
 	return n, err
 }
 
+// The formats of an export.
+const (
+	formatJSONL    = "jsonl"
+	formatMarkdown = "markdown"
+)
+
 func newExport(a *app) *cobra.Command {
-	var out string
+	var out, format string
 	c := &cobra.Command{
 		Use:   "export KEY|SESSIONID",
-		Short: "Write a transcript as the JSONL it came from",
-		Long:  "export writes a session's current transcript, or an older generation named by its sessionId, in the version-3 JSONL format: an\nimported line comes out byte for byte.",
-		Args:  usageArgs(cobra.ExactArgs(1)),
+		Short: "Write a transcript as the JSONL it came from, or as Markdown",
+		Long: "export writes a session's current transcript, or an older generation named by its sessionId, in the version-3 JSONL format: an\n" +
+			"imported line comes out byte for byte. --format markdown writes it for people, control characters as visible marks.",
+		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if format != formatJSONL && format != formatMarkdown {
+				return &usageError{fmt.Errorf("--format %q: %s or %s", format, formatJSONL, formatMarkdown)}
+			}
 			h, err := host.Read(c.Context(), a.options(c))
 			if err != nil {
 				return err
 			}
 			defer h.Close()
-			write := func(w io.Writer) error {
-				buffered := bufio.NewWriterSize(w, 1<<16)
-				if err := h.Export(c.Context(), args[0], buffered); err != nil {
-					return err
-				}
-				return buffered.Flush()
-			}
+			write := func(w io.Writer) error { return export(c.Context(), h, args[0], format, w) }
 			if out == "" || out == "-" {
 				return write(a.out)
 			}
@@ -98,5 +106,23 @@ func newExport(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "write to this file, which must not exist, instead of standard output")
+	c.Flags().StringVar(&format, "format", formatJSONL, "jsonl or markdown")
 	return c
+}
+
+func export(ctx context.Context, h *host.Host, session, format string, w io.Writer) error {
+	if format == formatMarkdown {
+		b, err := h.Board(ctx, core.Operator)
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		q := core.MessageQuery{Session: session, Filter: core.MessageFilter{Events: true}}
+		return transcribe.Markdown(ctx, b, q, time.UTC, w)
+	}
+	buffered := bufio.NewWriterSize(w, 1<<16)
+	if err := h.Export(ctx, session, buffered); err != nil {
+		return err
+	}
+	return buffered.Flush()
 }

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"cordboard/ui"
+)
+
+// outside is what a console does beyond its screen. It is a ui.Outside.
+type outside struct {
+	getenv   func(string) string
+	terminal io.Writer // where frames go too, a write at a time
+	in, out  *os.File  // for programs that take the terminal over
+}
+
+// outside is nil when the console is not on a terminal of the process.
+func (a *app) outside(terminal io.Writer) ui.Outside {
+	in, inOK := a.in.(*os.File)
+	out, outOK := a.out.(*os.File)
+	if !inOK || !outOK {
+		return nil
+	}
+	return &outside{a.getenv, terminal, in, out}
+}
+
+func (o *outside) Terminal() io.Writer { return o.terminal }
+
+func (o *outside) Getenv(name string) string { return o.getenv(name) }
+
+// Create makes a file where transcripts are exported to.
+func (o *outside) Create(name, extension string) (ui.File, error) {
+	if err := os.MkdirAll(exportDir, 0o700); err != nil {
+		return nil, err
+	}
+	f, err := createFresh(exportDir, fileName(name), extension)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (o *outside) Scratch(name, extension string) (ui.File, error) {
+	f, err := os.CreateTemp("", "cordboard-"+fileName(name)+"-*"+extension)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (o *outside) Remove(path string) error { return os.Remove(path) }
+
+// Editor is $VISUAL, else $EDITOR, else vi.
+func (o *outside) Editor(path string) *exec.Cmd { return o.program(path, "vi", "VISUAL", "EDITOR") }
+
+// Pager is $PAGER, else less.
+func (o *outside) Pager(path string) *exec.Cmd { return o.program(path, "less", "PAGER") }
+
+// program runs what a variable says as the shell would: it may hold options.
+func (o *outside) program(path, usual string, names ...string) *exec.Cmd {
+	line := usual
+	for i := len(names) - 1; i >= 0; i-- {
+		if value := o.getenv(names[i]); strings.TrimSpace(value) != "" {
+			line = value
+		}
+	}
+	cmd := exec.Command("sh", "-c", line+` "$1"`, "sh", path)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.in, o.out, o.out
+	return cmd
+}
