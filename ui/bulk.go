@@ -168,9 +168,15 @@ func (j *job) lines(m *Model, w int) []string {
 				mark, ground, note = "  ✗ ", k.err, ""
 			}
 		}
-		name := safe.Line(t.key)
-		l := newLine(w).add(ground, mark).add(k.text, safe.CutMiddle(name, max(w-6-safe.Width(note)-2, w/3)))
-		out = append(out, l.add(k.muted, prefixed("  ", note)).end(k.text))
+		name, note := safe.Line(t.key), safe.Line(note)
+		beside := prefixed("  ", note)
+		if safe.Width(mark+name+beside) >= w {
+			beside = ""
+		}
+		out = append(out, newLine(w).add(ground, mark).add(k.text, safe.CutMiddle(name, w-5)).add(k.muted, beside).end(k.text))
+		if note != "" && beside == "" {
+			out = append(out, newLine(w).add(k.muted, "    "+safe.CutMiddle(note, w-5)).end(k.text))
+		}
 		if i < len(j.results) && j.results[i].err != nil {
 			for _, text := range safe.Wrap(safe.Line(j.results[i].err.Error()), w-7) {
 				out = append(out, newLine(w).add(k.err, "      "+text).end(k.text))

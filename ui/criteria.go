@@ -103,6 +103,7 @@ type question struct {
 	query string
 	seen  map[string]bool // nil = all
 	now   time.Time
+	keep  string // the session under the cursor, when it was in view under the same filter
 }
 
 // narrows reports whether rows have to match to be in view.
@@ -132,10 +133,12 @@ func (q *question) fails(c *candidate, words []string) sieve {
 
 func live(h *core.Head) bool { return h.Run == core.RunRunning || h.Run == core.RunQueued }
 
-// findings are the answer: the sessions that meet every criterion, and main sessions that fail for their age alone, which stay in view
-// (R050). matches is nil when rows need not match.
+// findings are the answer: the sessions that meet every criterion, and those that stay in view all the same — main sessions that are too
+// old (R050), and the one under the cursor once it has ended or grown old: what is being read is not taken away. matches is nil when rows
+// need not match.
 type findings struct {
 	matches map[string]bool // true = found, false = kept in view
+	keep    string          // the question's
 	found   int
 	all     int // sessions there would be without any criterion
 	facets  *facets
@@ -152,7 +155,7 @@ type facets struct {
 
 // ask answers a question about a list of candidates.
 func ask(q question, list []candidate, counted bool) findings {
-	var a findings
+	a := findings{keep: q.keep}
 	if q.narrows() {
 		a.matches = map[string]bool{}
 	}
@@ -172,7 +175,7 @@ func ask(q question, list []candidate, counted bool) findings {
 			if a.matches != nil {
 				a.matches[c.head.Key] = true
 			}
-		case fails == byTime && c.head.Kind == core.KindMain:
+		case fails == byTime && c.head.Kind == core.KindMain, fails&^(byTime|byLive) == 0 && c.head.Key == q.keep:
 			a.matches[c.head.Key] = false
 		}
 		if counted {

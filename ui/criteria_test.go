@@ -228,3 +228,28 @@ func TestFilterByWhatHeadsDoNotTell(t *testing.T) {
 		c.press("esc")
 	}
 }
+
+// What is being read stays in view when it no longer meets the filter by itself; when the operator goes on, or sets another filter, it goes.
+func TestWhatIsReadIsNotTakenAway(t *testing.T) {
+	b := fleetOf(4)
+	for _, key := range []string{"agent:main:s01", "agent:main:s02"} {
+		b.Update(key, func(h *core.Head) { h.Run = core.RunRunning })
+	}
+	c := newConsole(t, b, 120, 30)
+	c.press("f")
+	c.choose("live", " ", "esc")
+	require.Equal(t, []string{"agent:main:s01", "agent:main:s02"}, c.inTree())
+	require.Equal(t, "agent:main:s01", c.m.tree.selected())
+	b.Update("agent:main:s01", func(h *core.Head) { h.Run = "" })
+	c.live()
+	c.elapse(time.Second)
+	require.Equal(t, "agent:main:s01", c.m.trans.key)
+	require.Contains(t, c.pane(paneTree), "idle 1m")
+	require.Contains(t, c.header(), "filter: live (1)")
+	c.press("up")
+	c.elapse(time.Second)
+	b.Update("agent:main:s02", func(h *core.Head) { h.UpdatedAt++ })
+	c.live()
+	c.elapse(time.Second)
+	require.NotContains(t, c.pane(paneTree), "s01")
+}

@@ -20,6 +20,7 @@ type filter struct {
 	input   textinput.Model
 	editing bool
 
+	asked asked  // last
 	query string // of the findings
 	findings
 	number int // of the last question asked; answers to older ones are dropped
@@ -35,6 +36,12 @@ func newFilter() filter {
 	in.Cursor.SetMode(cursor.CursorStatic)
 	in.KeyMap.Paste = key.NewBinding(key.WithDisabled()) // it reads the clipboard of the machine; a terminal's own paste comes as keys
 	return filter{input: in}
+}
+
+// asked is a filter as it was asked for.
+type asked struct {
+	criteria
+	query string
 }
 
 // typed reports whether the line of the text is on the screen.
@@ -140,6 +147,10 @@ func (m *Model) runFilter() tea.Cmd {
 	m.filter.number++
 	m.barsDirty = true
 	q, menu := m.question(), m.menu() != nil
+	if _, shown := m.filter.matches[m.tree.cursor]; shown && m.filter.asked == (asked{q.criteria, q.query}) {
+		q.keep = m.tree.cursor
+	}
+	m.filter.asked = asked{q.criteria, q.query}
 	if !q.narrows() && !menu {
 		m.setFindings(q.query, findings{})
 		return nil
@@ -149,7 +160,7 @@ func (m *Model) runFilter() tea.Cmd {
 
 func (m *Model) setFindings(query string, a findings) {
 	m.filter.query, m.filter.findings = query, a
-	m.tree.setMatches(a.matches)
+	m.tree.setMatches(a.matches, a.keep)
 	m.barsDirty, m.dirty = true, true
 }
 

@@ -62,11 +62,11 @@ func (t *tree) locate() int {
 	return clamp(t.index, 0, len(t.rows)-1)
 }
 
-// setMatches shows what a filter found, nil for no filter. A cursor that is not among it goes to the first that is.
-func (t *tree) setMatches(matches map[string]bool) {
+// setMatches shows what a filter found, nil for no filter. A cursor that is neither among it nor kept goes to the first that is.
+func (t *tree) setMatches(matches map[string]bool, keep string) {
 	t.matches = matches
 	t.reflow()
-	if matches != nil && !matches[t.cursor] && len(t.rows) > 0 {
+	if matches != nil && !matches[t.cursor] && (t.cursor == "" || t.cursor != keep) && len(t.rows) > 0 {
 		t.jump(t.firstSession())
 	}
 }

@@ -233,7 +233,7 @@ type row struct {
 	last   bool   // no sibling follows
 	folded bool
 	aside  bool // shown only because something below it matches the filter, or because it is pinned
-	pinned bool // a main session in view although it is older than the filter asks for
+	pinned bool // in view although it is older than the filter asks for, or has ended
 }
 
 // flatten lists the rows in view. With a filter the matches and their ancestors are shown and folds do not count; what matches holds as
