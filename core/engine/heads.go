@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"cordboard/core"
+	"cordboard/core/tool"
 )
 
 const (
@@ -53,13 +54,25 @@ func checkSessionQuery(q *core.SessionQuery) (after core.HeadCursor, err error) 
 	}
 	for _, kind := range q.Kinds {
 		if !slices.Contains(core.Kinds, kind) {
-			return after, core.Errorf(core.CodeInvalidParams, "kind %q: one of %v", kind, core.Kinds)
+			return after, unknownKind(kind)
 		}
 	}
 	if q.Scope != "" && !slices.Contains(core.Visibilities, q.Scope) {
 		return after, core.Errorf(core.CodeInvalidParams, "scope %q: one of %v", q.Scope, core.Visibilities)
 	}
 	return decodeHeadCursor(q.Cursor)
+}
+
+func unknownKind(kind core.Kind) error {
+	names := make([]string, len(core.Kinds))
+	for i, k := range core.Kinds {
+		names[i] = string(k)
+	}
+	hint := ""
+	if near := tool.Nearest(string(kind), names); near != "" {
+		hint = " (did you mean " + near + "?)"
+	}
+	return core.Errorf(core.CodeInvalidParams, "there is no kind %q%s: there are %s", kind, hint, strings.Join(names, ", ")).Accept(names...)
 }
 
 // collect walks the index. The rows a viewpoint may not see are counted and, when asked for, returned with the rule that hides them.

@@ -1,20 +1,23 @@
 package host
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 
+	"cordboard/core"
 	"cordboard/core/config"
 	"cordboard/core/config/json5"
 )
 
 // What a config file holds and what is to be said of it.
 type (
-	Config        = config.Config
-	ConfigReport  = config.Report
-	ConfigRow     = config.Row
-	ConfigProblem = config.Problem
-	ConfigUI      = config.UI
+	Config         = config.Config
+	ConfigReport   = config.Report
+	ConfigRow      = config.Row
+	ConfigProblem  = config.Problem
+	ConfigProblems = config.Problems
+	ConfigUI       = config.UI
 )
 
 // LoadConfig reads the config that the options name, else the user's, else the defaults.
@@ -22,9 +25,21 @@ func (o Options) LoadConfig() (*Config, ConfigReport, error) {
 	return config.Load(config.Choose(o.ConfigPath, o.ConfigGiven, os.Getenv))
 }
 
+// effective is LoadConfig for whoever needs the config and not its mistakes: several of them are one sentence that says where to read all.
+func (o Options) effective() (*Config, ConfigReport, error) {
+	cfg, report, err := o.LoadConfig()
+	if all, ok := errors.AsType[config.Problems](err); ok && len(all) > 1 {
+		first := all[0]
+		first.File = ""
+		err = core.Errorf(core.CodeConfig, "%d mistakes in %s, first: %s; `cordboard config check %s` lists them", len(all), all[0].File, first.Error(),
+			all[0].File).Because(first.Key)
+	}
+	return cfg, report, err
+}
+
 // ShowConfig lists the effective values with their sources, of all keys or of one and those below it.
 func (o Options) ShowConfig(key string) ([]ConfigRow, error) {
-	cfg, report, err := o.LoadConfig()
+	cfg, report, err := o.effective()
 	if err != nil {
 		return nil, err
 	}

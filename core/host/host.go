@@ -15,6 +15,7 @@ import (
 	"cordboard/core"
 	"cordboard/core/engine"
 	"cordboard/core/openclaw"
+	"cordboard/core/tool"
 	"cordboard/store/bolt"
 )
 
@@ -52,7 +53,7 @@ func Read(ctx context.Context, o Options) (*Host, error) { return open(ctx, o, t
 func Own(ctx context.Context, o Options) (*Host, error) { return open(ctx, o, false) }
 
 func open(_ context.Context, o Options, readOnly bool) (*Host, error) {
-	cfg, _, err := o.LoadConfig()
+	cfg, _, err := o.effective()
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +82,15 @@ func Exists(o Options) bool {
 	return err == nil
 }
 
+// ToolNames are the session tools that Board.Call knows.
+func ToolNames() []string {
+	var names []string
+	for _, spec := range tool.Tools() {
+		names = append(names, spec.Name)
+	}
+	return names
+}
+
 // Board is the engine for one actor.
 func (h *Host) Board(ctx context.Context, actor core.Actor) (core.Board, error) {
 	return h.engine.Board(ctx, actor)
@@ -88,6 +98,12 @@ func (h *Host) Board(ctx context.Context, actor core.Actor) (core.Board, error) 
 
 // Store is the store itself, for the verbs that look after it.
 func (h *Host) Store() core.Store { return h.store }
+
+// CheckSource says why a directory is none that could be imported, before a store is made for it.
+func CheckSource(dir string) error {
+	_, err := openclaw.Check(dir)
+	return err
+}
 
 // Import copies an OpenClaw state directory into the store; see openclaw.Import.
 func (h *Host) Import(ctx context.Context, dir string, o ImportOptions) (ImportReport, error) {

@@ -84,15 +84,15 @@ func Follow(ctx context.Context, store core.Store, dir string, opts FollowOption
 	return err
 }
 
-// Check reports why a directory cannot be imported or followed, nil when it can.
-func Check(dir string) error {
+// Check returns the name under which a directory is imported or followed, absolute and with links resolved, or why it cannot be.
+func Check(dir string) (source string, err error) {
 	s, err := openSource(dir)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer s.close()
 	_, err = s.scan(&problems{})
-	return err
+	return s.dir, err
 }
 
 // follower follows one directory. All of it belongs to the goroutine of run.

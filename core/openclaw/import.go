@@ -220,8 +220,10 @@ func (im *importer) writeRunBatch(ctx context.Context, runs []core.Run) error {
 }
 
 func (im *importer) report() Report {
+	tally := im.done.Tally
+	tally.Sessions.Skipped += im.plan.skipped
 	return Report{
-		Source: im.plan.src.dir, Agents: len(im.plan.src.agents), Bytes: im.reader.read, Tally: im.done.Tally, Partial: im.reader.partial,
-		Problems: im.problems.list, ProblemCount: im.problems.count, Config: im.plan.src.config,
+		Source: im.plan.src.dir, Agents: len(im.plan.src.agents), Bytes: im.reader.read, Tally: tally, Partial: im.reader.partial,
+		Others: im.plan.others, Problems: im.problems.list, ProblemCount: im.problems.count, Config: im.plan.src.config,
 	}
 }

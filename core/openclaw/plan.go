@@ -29,6 +29,8 @@ type plan struct {
 	rowWork     []*row                 // to be written beside those of work's transcripts
 	runWork     []core.Run             // to be written
 	bytes       int64                  // of work
+	skipped     int                    // entries of sessions.json files that are not taken over
+	others      map[string]int         // of these the ones whose key is taken here: by the source that has it, "" = answered here
 }
 
 // transcript is one generation of a source: a file, or for a session that has none a place without one.
@@ -52,6 +54,7 @@ type transcript struct {
 func (c *catalog) newPlan(ctx context.Context, store core.Store, problems *problems) (*plan, error) {
 	p := &plan{
 		cat: c, src: c.src, at: map[string]*transcript{}, archives: map[string]*transcript{}, sessions: map[string]*row{}, runs: map[string]core.Run{},
+		others: map[string]int{},
 	}
 	p.read(problems)
 	if err := store.View(ctx, func(r core.Reader) error { return p.compare(r, problems) }); err != nil {
@@ -145,6 +148,7 @@ func (p *plan) addRows(at string, problems *problems) {
 			problems.add(Problem{File: at, Line: e.line, Key: shortKey(e.session.Key), Reason: reason})
 		}
 		if first, twice := p.sessions[e.session.Key]; twice {
+			p.skipped++
 			report("is in " + first.index.path + " as well, that one counts")
 			continue
 		}
@@ -152,6 +156,7 @@ func (p *plan) addRows(at string, problems *problems) {
 			report(e.misfit)
 		}
 		if e.unfit {
+			p.skipped++
 			continue
 		}
 		r := &row{entry: e, session: e.fitted}
@@ -387,6 +392,8 @@ func (p *plan) compareRow(r core.Reader, row *row, problems *problems) error {
 		return err
 	}
 	row.blocked, row.done = true, true
+	p.skipped++
+	p.others[stored.Source]++
 	whose := "a session of this store that is answered here"
 	if stored.Source != "" {
 		whose = "a session imported from " + stored.Source

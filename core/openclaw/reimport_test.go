@@ -253,6 +253,9 @@ func TestCollisions(t *testing.T) {
 	report := imported(t, s, d.dir)
 	require.Len(t, report.Problems, 1)
 	assert.Contains(t, report.Problems[0].String(), "agents/b/sessions/sessions.json:1: shared: is in agents/a/")
+	assert.Equal(t, Counts{Added: 3, Skipped: 1}, report.Sessions)
+	assert.Empty(t, report.Others)
+	first := report.Source
 	assert.Equal(t, []string{"of a"}, texts(t, s, session(t, s, "agent:a:main").SessionID))
 	assert.Equal(t, []string{"of b"}, texts(t, s, session(t, s, "agent:b:main").SessionID))
 	assert.Equal(t, core.GenerationOrphan, generation(t, s, "y").State)
@@ -260,7 +263,8 @@ func TestCollisions(t *testing.T) {
 	before := summary(t, s)
 	twin := copyOf(t, d.dir)
 	report = imported(t, s, twin.dir)
-	assert.Zero(t, report.Sessions.Added)
+	assert.Equal(t, Counts{Skipped: 4}, report.Sessions, "every entry is accounted for")
+	assert.Equal(t, map[string]int{first: 3}, report.Others)
 	all := summary(t, s)
 	for _, line := range before {
 		assert.Contains(t, all, line, "the first source is left as it was")
@@ -301,6 +305,8 @@ func TestSessionsAnsweredHereAreLeftAlone(t *testing.T) {
 	assert.Equal(t, adopted, session(t, s, "agent:a:main"))
 	assert.Equal(t, []string{"theirs", "ours"}, texts(t, s, "s"))
 	assert.Equal(t, 2, report.ProblemCount)
+	assert.Equal(t, Counts{Skipped: 1}, report.Sessions)
+	assert.Equal(t, map[string]int{"": 1}, report.Others)
 	assert.Len(t, generations(t, s), 1)
 
 	var out strings.Builder

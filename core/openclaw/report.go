@@ -102,7 +102,9 @@ type Report struct {
 	Partial      int       `json:"partial"` // current transcripts whose last line is still being written: left for the next run
 	Problems     []Problem `json:"problems,omitempty"`
 	ProblemCount int       `json:"problemCount"`
-	Config       string    `json:"config,omitempty"` // the directory's openclaw.json when it is there; it is not taken over
+	// Others counts the skipped sessions whose keys another directory has in this store, by that directory; "" = answered here.
+	Others map[string]int `json:"others,omitempty"`
+	Config string         `json:"config,omitempty"` // the directory's openclaw.json when it is there; it is not taken over
 }
 
 // Progress is where an import stands. Bytes are those of transcripts, unchanged files included.

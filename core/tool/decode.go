@@ -78,7 +78,7 @@ func unknownParam(tool, name string, params []param) error {
 		return core.Errorf(core.CodeInvalidParams, "%s has no parameter %q: it takes none", tool, cut(name))
 	}
 	hint := ""
-	if near := nearest(name, names); near != "" {
+	if near := Nearest(name, names); near != "" {
 		hint = " (did you mean " + near + "?)"
 	}
 	return core.Errorf(core.CodeInvalidParams, "%s has no parameter %q%s: it takes %s", tool, cut(name), hint, strings.Join(names, ", ")).
@@ -92,9 +92,9 @@ func cut(name string) string {
 	return name
 }
 
-// nearest returns the name that a mistyped one most likely stands for, "" when none is near. Case and the signs between words do not
+// Nearest returns the name that a mistyped one most likely stands for, "" when none is near. Case and the signs between words do not
 // count, a part of a name is near, and so is a slip of a few letters.
-func nearest(typed string, names []string) string {
+func Nearest(typed string, names []string) string {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "", ".", "")
 	fold := func(s string) string { return strings.ToLower(plain.Replace(s)) }
 	typed = fold(cut(typed))

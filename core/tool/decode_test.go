@@ -116,6 +116,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{list, `{"kinds":"group"}`, []string{`kinds is "group" (a string)`, "an array"}},
 		{list, `{"kinds":{}}`, []string{"kinds is {} (an object)", "an array"}},
 		{list, `{"kinds":["group",null]}`, []string{"kinds is null", "an array"}},
+		{list, `{"kinds":["crn"]}`, []string{"did you mean cron?"}},
 		{list, `{"kinds":["bogus"]}`, []string{`kinds is "bogus"`, "main, group, cron, hook, node, other"}},
 		{list, `{"kinds":["group",["cron"]]}`, []string{`kinds is ["cron"] (an array)`}},
 		{list, `{"limit":0}`, []string{"limit is 0", "from 1 to 200"}},

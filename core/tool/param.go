@@ -148,7 +148,8 @@ func (t kinds) read(name string, value json.RawMessage, _ Clamped) error {
 		}
 		kind := core.Kind(strings.ToLower(strings.TrimSpace(text)))
 		if !slices.Contains(core.Kinds, kind) {
-			return badValue(name, element, "any of "+strings.Join(kindNames(), ", "), kindNames()...)
+			return core.Errorf(core.CodeInvalidParams, "%s is %s%s: any of %s is accepted", name, shown(element), didYouMean(text, kindNames()),
+				strings.Join(kindNames(), ", ")).Accept(kindNames()...)
 		}
 		if !slices.Contains(*t.to, kind) {
 			*t.to = append(*t.to, kind)
@@ -185,6 +186,14 @@ func (t cursor) read(name string, value json.RawMessage, _ Clamped) error {
 // badValue says what a parameter is and what it may be.
 func badValue(name string, value json.RawMessage, accepted string, allowed ...string) error {
 	return core.Errorf(core.CodeInvalidParams, "%s is %s: %s is accepted", name, shown(value), accepted).Accept(allowed...)
+}
+
+// didYouMean names what a mistyped word most likely stands for, "" when nothing is near.
+func didYouMean(typed string, names []string) string {
+	if near := Nearest(typed, names); near != "" {
+		return ", did you mean " + near + "?"
+	}
+	return ""
 }
 
 // shown is a value as a refusal quotes it, with its type where that is easy to mistake.

@@ -3,6 +3,7 @@ package bolt
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -57,6 +58,9 @@ func (o Options) withDefaults() (Options, error) {
 		return o, core.Errorf(core.CodeStoreIO, "the store path %q cannot be made absolute: %w", o.Path, err)
 	}
 	o.Path = path
+	if dir := filepath.Dir(path); isFile(dir) {
+		return o, core.Errorf(core.CodeInvalidParams, "%s is a file, not a data directory: name with --data the directory that holds %s", dir, FileName)
+	}
 	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout
 	}
@@ -76,6 +80,11 @@ func (o Options) withDefaults() (Options, error) {
 		o.logKeep, o.logSlice = defaultKeep, defaultSlice
 	}
 	return o, nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
 func randomEpoch() string {
