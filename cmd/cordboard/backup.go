@@ -50,9 +50,13 @@ func writeNew(path string, fill func(io.Writer) error) (n int64, err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return 0, fmt.Errorf("%s exists: give a path that does not", path)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".cordboard-*")
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return 0, fmt.Errorf("%s cannot be written: there is no directory %s", path, dir)
+	}
+	f, err := os.CreateTemp(dir, ".cordboard-*")
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("%s cannot be written: %w", path, err)
 	}
 	defer os.Remove(f.Name())
 	err = fill(f)

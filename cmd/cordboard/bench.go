@@ -6,6 +6,8 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +24,7 @@ type figure struct {
 	Median float64 `json:"median"`
 	P95    float64 `json:"p95"`
 	Target string  `json:"target,omitempty"`
+	Missed bool    `json:"missed,omitempty"` // the median is beyond the target
 }
 
 type benchReport struct {
@@ -88,7 +91,10 @@ func (a *app) bench(ctx context.Context, dir string, sessions, messages int) (be
 		if err != nil {
 			return report, fmt.Errorf("%s: %w", step.name, err)
 		}
-		report.Figures = append(report.Figures, figures...)
+		for _, f := range figures {
+			f.Missed = f.misses()
+			report.Figures = append(report.Figures, f)
+		}
 	}
 	return report, nil
 }
@@ -103,10 +109,37 @@ func (a *app) benchTable(r benchReport) error {
 		{title: "N", right: true},
 		{title: "TARGET"},
 	}}
+	missed := 0
 	for _, f := range r.Figures {
-		t.add(f.Work, number(f.Median), number(f.P95), f.Unit, fmt.Sprint(f.N), f.Target)
+		target := f.Target
+		if f.Missed {
+			missed++
+			target += " ✗"
+		}
+		t.add(f.Work, number(f.Median), number(f.P95), f.Unit, fmt.Sprint(f.N), target)
 	}
-	return t.write(a.out, a.width())
+	if err := t.write(a.out, a.width()); err != nil {
+		return err
+	}
+	verdict := "all met"
+	if missed > 0 {
+		verdict = counted(missed, "target") + " missed (✗)"
+	}
+	_, err := fmt.Fprintf(a.out, "\ntargets judge the median: %s\n", verdict)
+	return err
+}
+
+// misses reports whether the median is beyond the target, which is "≤ 5" or "≥ 5" in the figure's unit, or nothing.
+func (f figure) misses() bool {
+	way, bound, _ := strings.Cut(f.Target, " ")
+	limit, err := strconv.ParseFloat(bound, 64)
+	switch {
+	case err != nil:
+		return false
+	case way == "≤":
+		return f.Median > limit
+	}
+	return f.Median < limit
 }
 
 func number(f float64) string {

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"cordboard/core"
+	"cordboard/core/host"
 )
 
 // maxParams bounds what `call … -` reads: a tool's parameters, not a file.
@@ -20,8 +22,8 @@ func newCall(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "call TOOL [JSON|-]",
 		Short: "Call a session tool and print its JSON answer",
-		Long: "call runs sessions_list, sessions_history or agents_list with the given parameters ({} when left out, - reads them from\n" +
-			"standard input) and prints the answer, a refusal too. Exit code 4 is a refusal by scope, 2 wrong parameters, 1 any other.",
+		Long: "call runs one of " + strings.Join(host.ToolNames(), ", ") + "\nwith the given parameters ({} when left out, - reads them from standard input) and prints " +
+			"the\nanswer, a refusal too. Exit code 4 is a refusal by scope, 2 wrong parameters, 1 any other.",
 		Args: usageArgs(cobra.RangeArgs(1, 2)),
 		RunE: func(c *cobra.Command, args []string) error {
 			params := []byte("{}")
@@ -57,6 +59,22 @@ func (a *app) callAndPrint(ctx context.Context, b core.Board, tool string, param
 		return err
 	}
 	return a.printResult(result)
+}
+
+// ask calls a tool for what is in its answer; a refusal is an error like any other.
+func ask(ctx context.Context, b core.Board, tool string, params map[string]any, answer any) error {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return err
+	}
+	result, err := b.Call(ctx, core.ToolCall{Tool: tool, Params: raw})
+	if err != nil {
+		return err
+	}
+	if result.Refused != nil {
+		return result.Refused
+	}
+	return json.Unmarshal(result.Body, answer)
 }
 
 // printResult prints an answer as it is; a refusal's exit code follows.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,8 +15,13 @@ func newConfig(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
 		Short: "Check the config file, or show what is in force",
-		Args:  usageArgs(cobra.NoArgs),
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Errorf("config has no verb %q: there are config check [FILE] and config show [KEY]", args[0])}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(&cobra.Command{
 		Use:   "check [FILE]",
@@ -61,14 +67,14 @@ func (a *app) configTable(rows []host.ConfigRow) error {
 // configCheck prints every problem on a line of its own, as compilers do.
 func (a *app) configCheck(o host.Options) error {
 	_, report, err := o.LoadConfig()
+	if a.json {
+		return a.configJSON(report, err)
+	}
 	if err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			fmt.Fprintln(a.err, safe.Line(line))
 		}
 		return &reported{err}
-	}
-	if a.json {
-		return a.printJSON(report)
 	}
 	name := report.File
 	if name == "" {
@@ -85,4 +91,21 @@ func (a *app) configCheck(o host.Options) error {
 	}
 	_, err = fmt.Fprintln(a.out, safe.Line(name+": ok"))
 	return err
+}
+
+// configJSON prints the report with the mistakes in it, and an empty list of them when there are none.
+func (a *app) configJSON(report host.ConfigReport, err error) error {
+	problems := host.ConfigProblems{}
+	if all, ok := errors.AsType[host.ConfigProblems](err); ok {
+		problems = all
+	} else if err != nil {
+		problems = append(problems, host.ConfigProblem{File: report.File, Message: err.Error()})
+	}
+	if printErr := a.printJSON(struct {
+		host.ConfigReport
+		Problems host.ConfigProblems `json:"problems"`
+	}{report, problems}); printErr != nil || err == nil {
+		return printErr
+	}
+	return &reported{err}
 }

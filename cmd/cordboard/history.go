@@ -29,7 +29,7 @@ func newHistory(a *app) *cobra.Command {
 		Use:   "history KEY|SESSIONID",
 		Short: "Print a session's transcript, older generations by their sessionId",
 		Long: "history prints the newest messages of a session, oldest first. --json and --jsonl print each message byte for byte as it is\n" +
-			"stored; with --as the answer is that of the session's own sessions_history, bounds and masking included.",
+			"stored. With --as it shows what the session's own sessions_history answers, bounds and masking included; --json prints that answer.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.read(c, f.as, func(ctx context.Context, b core.Board) error { return a.history(ctx, b, args[0], f) })
@@ -55,7 +55,10 @@ func (a *app) history(ctx context.Context, b core.Board, session string, f histo
 		if f.before != "" {
 			params["before"] = f.before
 		}
-		return a.callAndPrint(ctx, b, "sessions_history", params)
+		if a.json {
+			return a.callAndPrint(ctx, b, "sessions_history", params)
+		}
+		return a.historyAs(ctx, b, params)
 	}
 	if f.before != "" {
 		return &usageError{fmt.Errorf("--before goes with --as: the operator takes --limit or --all")}
@@ -76,6 +79,43 @@ func (a *app) history(ctx context.Context, b core.Board, session string, f histo
 	}
 	if err != nil {
 		return err
+	}
+	return out.Flush()
+}
+
+// historyAs is sessions_history for people.
+func (a *app) historyAs(ctx context.Context, b core.Board, params map[string]any) error {
+	var answer struct {
+		Messages        []json.RawMessage
+		Truncated       bool
+		ContentRedacted bool
+		NextBefore      string
+	}
+	if err := ask(ctx, b, "sessions_history", params, &answer); err != nil {
+		return err
+	}
+	out := bufio.NewWriter(a.out)
+	if answer.NextBefore != "" {
+		fmt.Fprintf(out, "… earlier messages: --before %s\n\n", safe.Line(answer.NextBefore))
+	}
+	for _, raw := range answer.Messages {
+		role, flags, at, err := core.Inspect(raw)
+		if err != nil {
+			return err
+		}
+		if err := a.messageText(out, core.Message{Role: role, Flags: flags, At: at, Raw: raw}); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(answer.Messages) == 0:
+		fmt.Fprintln(out, "no messages.")
+	case answer.Truncated && answer.ContentRedacted:
+		fmt.Fprintln(out, "(texts are cut and credentials masked, as the session gets them)")
+	case answer.Truncated:
+		fmt.Fprintln(out, "(texts are cut, as the session gets them)")
+	case answer.ContentRedacted:
+		fmt.Fprintln(out, "(credentials are masked, as the session gets them)")
 	}
 	return out.Flush()
 }

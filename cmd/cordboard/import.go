@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -20,12 +23,18 @@ func newImport(a *app) *cobra.Command {
 			"new. What cannot be read is reported and skipped, all else is taken over. DIR is never changed.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := host.CheckSource(args[0]); err != nil {
+				return err // before a store is made for nothing
+			}
 			return a.own(c, func(ctx context.Context, h *host.Host) error {
 				bar := a.newBar("importing")
 				report, err := h.Import(ctx, args[0], host.ImportOptions{Progress: func(p host.ImportProgress) {
 					bar.show(p.Bytes, p.TotalBytes, fmt.Sprintf("%d sessions  %d messages  %d problems", p.Sessions.Added+p.Sessions.Changed, p.Messages, p.Problems))
 				}})
 				bar.done()
+				if errors.Is(err, context.Canceled) {
+					return errImportStopped
+				}
 				if err != nil {
 					return err
 				}
@@ -37,6 +46,9 @@ func newImport(a *app) *cobra.Command {
 		},
 	}
 }
+
+// errImportStopped is what an interrupted import says: what it has written stays, and the next one goes on from there.
+var errImportStopped = errors.New("the import was stopped: run it again to go on")
 
 func (a *app) importText(r host.ImportReport) error {
 	fmt.Fprintf(a.out, "%s: %d agents\n", safe.Line(r.Source), r.Agents)
@@ -68,8 +80,29 @@ func (a *app) importText(r host.ImportReport) error {
 		}
 		fmt.Fprintln(a.err, safe.Line(p.String()))
 	}
+	if r.ProblemCount > 0 {
+		fmt.Fprintf(a.out, "%s, listed above: what could not be read is left out, all else is in the store. A broken line is told of once, since the\n"+
+			"next import reads only what is new\n", counted(r.ProblemCount, "problem"))
+	}
+	for _, source := range slices.Sorted(maps.Keys(r.Others)) {
+		fmt.Fprintln(a.out, otherKeys(source, r.Others[source]))
+	}
 	if r.Config != "" {
 		fmt.Fprintf(a.out, "Its config stays where it is; to use it: cordboard --config %s\n", safe.Line(r.Config))
 	}
 	return nil
+}
+
+// otherKeys says whose the keys are that this directory may not have.
+func otherKeys(source string, keys int) string {
+	whose := "sessions that are answered here"
+	if source != "" {
+		whose = safe.Line(source)
+	}
+	belong := "belongs"
+	if keys != 1 {
+		belong = "belong"
+	}
+	return fmt.Sprintf("%s %s to %s and stayed as it was there: one store holds one directory's keys, so import this one with another --data",
+		counted(keys, "key"), belong, whose)
 }

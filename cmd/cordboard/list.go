@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordboard/core"
+	"cordboard/ui"
 	"cordboard/ui/safe"
 )
 
@@ -117,11 +118,11 @@ func (a *app) listPage(ctx context.Context, b core.Board, params map[string]any)
 		return page, err
 	}
 	result, err := b.Call(ctx, core.ToolCall{Tool: "sessions_list", Params: raw})
+	if err == nil && result.Refused != nil {
+		err = a.printResult(result)
+	}
 	if err != nil {
 		return page, err
-	}
-	if result.Refused != nil {
-		return page, result.Refused
 	}
 	return page, json.Unmarshal(result.Body, &page)
 }
@@ -169,7 +170,7 @@ func (a *app) listTable(ctx context.Context, b core.Board, f listFlags) error {
 		}
 		for _, row := range page.Rows {
 			if total++; f.all || total <= f.limit {
-				t.add(row.Key, name(row.Head), string(row.Kind), row.Channel, state(row.Head), policyOf(row.Head), tokens(row.Head), age(now, row.UpdatedAt))
+				t.add(row.Key, name(row.Head), string(row.Kind), row.Channel, state(row.Head), policyOf(row.Head), ui.Tokens(&row.Head), ui.Age(now, row.UpdatedAt))
 			}
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
@@ -220,20 +221,12 @@ func name(h core.Head) string {
 	return safe.Cut(safe.Column(h.Title), nameCells)
 }
 
+// state is the console's word. A run that is still on record while nobody owns the store has no one who plays it.
 func state(h core.Head) string {
-	switch {
-	case h.Flags.Has(core.FlagArchived):
-		return "archived"
-	case h.Run != "":
-		return string(h.Run) + " (no owner)"
-	case h.Flags.Has(core.FlagFailed):
-		return "failed"
-	case h.Flags.Has(core.FlagAborted):
-		return "aborted"
-	case h.Flags.Has(core.FlagMirrored):
-		return "mirror"
+	if h.Run != "" {
+		return ui.StateWord(&h) + " (no owner)"
 	}
-	return "idle"
+	return ui.StateWord(&h)
 }
 
 func policyOf(h core.Head) string {
@@ -244,14 +237,4 @@ func policyOf(h core.Head) string {
 		return "allow"
 	}
 	return nothing
-}
-
-func tokens(h core.Head) string {
-	switch {
-	case !h.Flags.Has(core.FlagTokensKnown):
-		return nothing
-	case h.Flags.Has(core.FlagTokensStale):
-		return "~" + compact(h.Tokens)
-	}
-	return compact(h.Tokens)
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"cordboard/core"
 	_ "cordboard/themes/early" // answers for the terminal before bubbletea's init asks it
@@ -108,8 +109,10 @@ func newRoot(a *app) *cobra.Command {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
+		return &usageError{fmt.Errorf("%w: see %s --help", plainFlagError(err), c.CommandPath())}
 	})
+	root.Version = version()
+	root.SetVersionTemplate(versionLine())
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.dir, "data", "", "data directory (default $XDG_STATE_HOME/cordboard)")
 	flags.StringVar(&a.configPath, "config", "", `config file; "" for the defaults (default $XDG_CONFIG_HOME/cordboard/config.json5)`)
@@ -129,6 +132,19 @@ func newRoot(a *app) *cobra.Command {
 	root.SetHelpCommandGroupID("care")
 	root.SetCompletionCommandGroupID("care")
 	return root
+}
+
+// plainFlagError says what a flag takes instead of how it was parsed.
+func plainFlagError(err error) error {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	takes := map[string]string{"int": "a whole number", "bool": "true or false"}[bad.GetFlag().Value.Type()]
+	if takes == "" {
+		return err
+	}
+	return fmt.Errorf("--%s %q: it takes %s", bad.GetFlag().Name, bad.GetValue(), takes)
 }
 
 // knownVerb refuses a word that is no verb, with those it may have meant.

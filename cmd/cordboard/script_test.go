@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -42,8 +44,10 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":  exits,
-			"damage": damage,
+			"exits":    exits,
+			"damage":   damage,
+			"break":    breakLine,
+			"cp-fleet": copyFleet,
 		},
 	})
 }
@@ -61,6 +65,26 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 		data[i] = 0xAA
 	}
 	ts.Check(os.WriteFile(file, data, 0o600))
+}
+
+// breakLine makes the second line of a file one that nobody can read: break FILE
+func breakLine(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: break FILE")
+	}
+	file := ts.MkAbs(args[0])
+	data, err := os.ReadFile(file)
+	ts.Check(err)
+	header, rest, _ := bytes.Cut(data, []byte("\n"))
+	ts.Check(os.WriteFile(file, slices.Concat(header, []byte("\n{broken\n"), rest), 0o600))
+}
+
+// copyFleet copies the fleet to a directory of its own: cp-fleet DIR
+func copyFleet(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: cp-fleet DIR")
+	}
+	ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(ts.Getenv("FLEET"))))
 }
 
 // exits runs a command that must end with the given code: exits CODE COMMAND ARGS...

@@ -16,9 +16,10 @@ func newSearch(a *app) *cobra.Command {
 	var limit int
 	c := &cobra.Command{
 		Use:   "search TEXT",
-		Short: "Search all transcripts, the most recently updated sessions first",
-		Long: "search prints messages that hold TEXT, upper and lower case alike, as it finds them; interrupt it at any time. With --json each\n" +
-			"hit is one object a line.",
+		Short: "Search the current transcripts, the most recently updated sessions first",
+		Long: "search prints messages that hold TEXT, upper and lower case alike, as it finds them; interrupt it at any time. It looks through\n" +
+			"the current transcript of every session, with --generations also through older ones and those of no session. With --json each\n" +
+			"hit is one object a line, and no line means no hit.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			q.Text = args[0]
@@ -58,11 +59,15 @@ func (a *app) search(ctx context.Context, b core.Board, q core.SearchQuery, limi
 		return nil
 	}
 	if found >= limit && q.Cursor != "" {
-		fmt.Fprintf(a.out, "… stopped at %d hits: --limit N shows more\n", found)
-	} else {
-		fmt.Fprintf(a.out, "%d hits in %s of messages\n", found, bytesText(scanned))
+		_, err := fmt.Fprintf(a.out, "… stopped at %s: --limit N shows more\n", counted(found, "hit"))
+		return err
 	}
-	return nil
+	hint := ""
+	if found == 0 && !q.Generation {
+		hint = "; older transcripts are searched with --generations"
+	}
+	_, err := fmt.Fprintf(a.out, "%s in %s of messages%s\n", counted(found, "hit"), bytesText(scanned), hint)
+	return err
 }
 
 func (a *app) printHit(hit core.SearchHit) error {

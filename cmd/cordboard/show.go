@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordboard/core"
+	"cordboard/ui"
 	"cordboard/ui/safe"
 )
 
@@ -44,13 +45,13 @@ func (a *app) showText(d core.SessionDetail) error {
 		{"name", s.DisplayName},
 		{"state", state(d.Head)},
 		{"model", strings.Trim(s.ModelProvider+"/"+s.Model, "/")},
-		{"tokens", tokens(d.Head) + " of " + window(s.ContextTokens)},
+		{"tokens", ui.Tokens(&d.Head) + " of " + window(s.ContextTokens)},
 		{"thinking", s.ThinkingLevel},
 		{"send policy", verdictText(d.Send)},
 		{"spawned by", s.SpawnedBy},
 		{"children", strings.Join(d.Children, "\n")},
-		{"updated", instant(s.UpdatedAt) + " (" + age(time.Now(), s.UpdatedAt) + ")"},
-		{"imported from", s.Source},
+		{"updated", instant(s.UpdatedAt) + " (" + ui.Age(time.Now(), s.UpdatedAt) + ")"},
+		{"mirror of", s.Source},
 	}
 	for _, fact := range facts {
 		if fact.value == "" {
@@ -81,7 +82,7 @@ func window(n *int64) string {
 	if n == nil {
 		return "an unknown window"
 	}
-	return compact(*n)
+	return ui.Count(*n)
 }
 
 func verdictText(v core.Verdict) string {

@@ -147,38 +147,6 @@ func (t *table) widths(width int) []int {
 	return widths
 }
 
-// age says how long ago a time (ms) was, in the largest unit that fits: now, 5m, 3h, 2d.
-func age(now time.Time, ms int64) string {
-	if ms == 0 {
-		return "–"
-	}
-	d := now.Sub(time.UnixMilli(ms))
-	switch {
-	case d < time.Minute:
-		return "now"
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
-}
-
-// compact writes a count in at most five cells: 999, 1.2k, 34k, 1.2M.
-func compact(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 9950:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
-	case n < 999_500:
-		return fmt.Sprintf("%.0fk", float64(n)/1e3)
-	case n < 9_950_000:
-		return fmt.Sprintf("%.1fM", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.0fM", float64(n)/1e6)
-}
-
 // instant writes a time (ms) for people, in UTC so that output does not depend on where it is read.
 func instant(ms int64) string {
 	if ms == 0 {
@@ -199,4 +167,12 @@ func bytesText(n int64) string {
 		return fmt.Sprintf("%.1f MiB", float64(n)/(unit*unit))
 	}
 	return fmt.Sprintf("%.1f GiB", float64(n)/(unit*unit*unit))
+}
+
+// counted is "1 hit", "2 hits".
+func counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }

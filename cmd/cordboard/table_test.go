@@ -3,7 +3,6 @@ package main
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -49,15 +48,26 @@ func TestTableFitsTheTerminal(t *testing.T) {
 	}
 }
 
+// A target is met or missed by the median, at the edge too; a figure without one is never marked.
+func TestBenchMarksMisses(t *testing.T) {
+	for _, c := range []struct {
+		target string
+		median float64
+		missed bool
+	}{
+		{"≤ 3", 2.9, false}, {"≤ 3", 3, false}, {"≤ 3", 3.1, true}, {"≥ 0.12", 0.11, true}, {"≥ 0.12", 0.12, false}, {"≥ 333", 400, false}, {"", 1e9, false},
+	} {
+		assert.Equal(t, c.missed, figure{Target: c.target, Median: c.median, P95: 1e6}.misses(), "%v of %s", c.median, c.target)
+	}
+	var out strings.Builder
+	a := &app{streams: streams{out: &out, width: func() int { return 0 }}}
+	require.NoError(t, a.benchTable(benchReport{Figures: []figure{{Work: "slow", Target: "≤ 1", Median: 2, Missed: true}, {Work: "fast", Target: "≤ 1"}}}))
+	assert.Contains(t, out.String(), "≤ 1 ✗\n")
+	assert.Contains(t, out.String(), "targets judge the median: 1 target missed (✗)")
+	assert.Equal(t, 2, strings.Count(out.String(), "✗"))
+}
+
 func TestFigures(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1.0k", 9949: "9.9k", 9950: "10k", 999_499: "999k", 999_500: "1.0M", 34_000_000: "34M"} {
-		assert.Equal(t, want, compact(n))
-	}
-	now := time.UnixMilli(1_796_000_000_000)
-	for ago, want := range map[time.Duration]string{0: "now", -time.Hour: "now", 59 * time.Second: "now", time.Minute: "1m", 59 * time.Minute: "59m", 47 * time.Hour: "47h", 48 * time.Hour: "2d"} {
-		assert.Equal(t, want, age(now, now.Add(-ago).UnixMilli()))
-	}
-	assert.Equal(t, nothing, age(now, 0))
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 5 << 20: "5.0 MiB", 3 << 30: "3.0 GiB"} {
 		assert.Equal(t, want, bytesText(n))
 	}

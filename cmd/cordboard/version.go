@@ -24,6 +24,10 @@ func version() string {
 	return release
 }
 
+func versionLine() string {
+	return fmt.Sprintf("cordboard %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
@@ -33,7 +37,7 @@ func newVersion(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(map[string]string{"version": version(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
 			}
-			_, err := fmt.Fprintf(a.out, "cordboard %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprint(a.out, versionLine())
 			return err
 		},
 	}
