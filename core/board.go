@@ -275,6 +275,9 @@ type Command struct {
 	Send  *Send  `json:"send,omitempty"`
 	New   *New   `json:"new,omitempty"`
 	Abort *Abort `json:"abort,omitempty"`
+	// Inbound is a message of a person at a channel, brought by the operator's own bridge.
+	Inbound *Inbound `json:"inbound,omitempty"`
+	Retry   *Retry   `json:"retry,omitempty"`
 }
 
 // Send is the operator's own message into a session (chat.send): one run, no loop, no announce. Command.Key, when given, becomes the run's
@@ -288,6 +291,26 @@ type Send struct {
 type New struct {
 	Agent string `json:"agent,omitempty"`
 	Label string `json:"label,omitempty"`
+}
+
+// Inbound is one message from a channel (engine.md §5). ID names the group or channel, Peer the person of a direct chat; Command.Key, when
+// given, makes a repetition the same message.
+type Inbound struct {
+	Channel   string   `json:"channel"`
+	ChatType  ChatType `json:"chatType,omitempty"` // "" is direct
+	ID        string   `json:"id,omitempty"`
+	Peer      string   `json:"peer,omitempty"`
+	ThreadID  string   `json:"threadId,omitempty"`
+	AccountID string   `json:"accountId,omitempty"`
+	SenderID  string   `json:"senderId,omitempty"`
+	Name      string   `json:"name,omitempty"`  // of the chat, for people
+	Agent     string   `json:"agent,omitempty"` // whose sessions; "" = the default agent's
+	Text      string   `json:"text"`
+}
+
+// Retry attempts a delivery again that gave up or whose fate is unknown.
+type Retry struct {
+	Delivery string `json:"delivery"`
 }
 
 // Abort ends one run: by its id, or the live one of a session, else the first that is queued there.
@@ -308,10 +331,12 @@ type Patch struct {
 
 // Receipt says what a command did. Undo, when there is one, takes it back as long as nobody else has changed the row.
 type Receipt struct {
-	Rev  Rev      `json:"rev"`
-	Key  string   `json:"key"` // session it touched
-	Run  string   `json:"run,omitempty"`
-	Undo *Command `json:"undo,omitempty"`
+	Rev Rev    `json:"rev"`
+	Key string `json:"key"` // session it touched
+	Run string `json:"run,omitempty"`
+	// Outcome tells what became of an inbound message that started no run: blocked, or the send policy a /send command set.
+	Outcome string   `json:"outcome,omitempty"`
+	Undo    *Command `json:"undo,omitempty"`
 }
 
 // Stream yields what changes. It is used by one goroutine.

@@ -27,6 +27,7 @@ var arrows = map[string][]string{
 	"core/config":   {"core", "core/key", "core/config"},
 	"core/tool":     {"core", "core/key"},
 	"core/runtime":  {"core", "core/key"},
+	"core/channel":  {"core", "core/key"},
 	"core/openclaw": {"core", "core/key"},
 	"core/engine":   {"core", "core/key", "core/policy", "core/config", "core/tool"},
 	"core/host":     {"core", "store"},

@@ -69,10 +69,12 @@ type Run struct {
 	Thinking     string      `json:"thinking,omitempty"`
 	Cleanup      string      `json:"cleanup,omitempty"`
 	Result       string      `json:"result,omitempty"` // a sub-agent's frozen result text
-	Usage        *Usage      `json:"usage,omitempty"`
-	FirstSeq     uint64      `json:"firstSeq,omitempty"`
-	LastSeq      uint64      `json:"lastSeq,omitempty"`
-	Mirrored     bool        `json:"mirrored,omitempty"` // read from a source's registry: history, never taken up again
+	// Answer is where the run's reply is delivered to, for runs that came in from a channel; nil = nowhere.
+	Answer   *DeliveryContext `json:"answer,omitempty"`
+	Usage    *Usage           `json:"usage,omitempty"`
+	FirstSeq uint64           `json:"firstSeq,omitempty"`
+	LastSeq  uint64           `json:"lastSeq,omitempty"`
+	Mirrored bool             `json:"mirrored,omitempty"` // read from a source's registry: history, never taken up again
 }
 
 // ExchangeState is where an exchange stands.

@@ -4,30 +4,37 @@ import (
 	"strings"
 
 	"cordboard/core"
-	"cordboard/core/config"
 	"cordboard/core/key"
 )
 
 // announce stores the text a target wants told to its chat (session-tools.md §6). A chat nobody can reach makes the exchange
 // undeliverable; a send policy that denies leaves the row blocked with its rule, never attempted.
-func (e *Engine) announce(tx core.Tx, x core.Exchange, run core.Run, text string, now int64) (core.Exchange, error) {
+func (e *Engine) announce(tx core.Tx, fx *effects, x core.Exchange, run core.Run, text string, now int64) (core.Exchange, error) {
 	s, ok, err := tx.Session(x.TargetKey)
 	if err != nil {
 		return x, err
 	}
-	d := core.Delivery{ID: run.ID, SessionKey: x.TargetKey, RunID: run.ID, Text: text, CreatedAt: now}
+	d := core.Delivery{ID: run.ID, SessionKey: x.TargetKey, RunID: run.ID, Text: text}
 	if ok {
 		d.Route = routeOf(&s)
 	}
-	switch verdict := e.send(&s); {
-	case !ok, d.Route.Channel == "", d.Route.To == "":
-		d.State, x.State = core.DeliveryUndeliverable, core.ExchangeUndeliverable
-	case !verdict.Allowed:
-		d.State, d.Rule, x.State, x.Reason = core.DeliveryBlocked, verdict.Rule, core.ExchangeUndeliverable, "blocked"
-	default:
-		d.State = e.firstState(d.Route.Channel)
+	d, err = e.post(tx, fx, &s, d, now)
+	switch d.State {
+	case core.DeliveryUndeliverable:
+		x.State = core.ExchangeUndeliverable
+	case core.DeliveryBlocked:
+		x.State, x.Reason = core.ExchangeUndeliverable, "blocked"
 	}
-	return x, tx.PutDelivery(d)
+	return x, err
+}
+
+// answer stores the reply of a run that came in from a channel, for where it came from.
+func (e *Engine) answer(tx core.Tx, fx *effects, run *core.Run, s *core.Session, reply string, now int64) error {
+	if run.Answer == nil || run.Outcome != core.OutcomeOK || strings.TrimSpace(reply) == "" {
+		return nil
+	}
+	_, err := e.post(tx, fx, s, core.Delivery{ID: run.ID, SessionKey: s.Key, RunID: run.ID, Route: *run.Answer, Text: reply}, now)
+	return err
 }
 
 // routeOf is where a session's chat is: what was recorded last, else of a group or channel what its key says. A main or internal session
@@ -46,12 +53,4 @@ func routeOf(s *core.Session) core.DeliveryContext {
 		kind = string(core.ChatChannel) // there a group is a channel
 	}
 	return core.DeliveryContext{Channel: parts.Channel, To: kind + ":" + strings.TrimSpace(parts.ID), AccountID: route.AccountID, ThreadID: parts.Thread}
-}
-
-// firstState is how a delivery begins. An outbox delivers by keeping and showing the text (engine.md §5).
-func (e *Engine) firstState(channel string) core.DeliveryState {
-	if c, ok := e.config.Channels[channel]; ok && c.Type != config.ChannelOutbox {
-		return core.DeliveryPending
-	}
-	return core.DeliveryDelivered
 }

@@ -34,6 +34,7 @@ type driver struct {
 	ctx    context.Context // ends with errInterrupted
 	stop   context.CancelCauseFunc
 	wake   chan struct{}
+	due    chan struct{} // a delivery is due
 	tasks  sync.WaitGroup
 
 	mu       sync.Mutex
@@ -54,8 +55,11 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := e.recoverDeliveries(ctx); err != nil {
+		return err
+	}
 	d := &driver{
-		engine: e, wake: make(chan struct{}, 1), live: map[string]context.CancelCauseFunc{}, waiters: map[string][]chan struct{}{},
+		engine: e, wake: make(chan struct{}, 1), due: make(chan struct{}, 1), live: map[string]context.CancelCauseFunc{}, waiters: map[string][]chan struct{}{},
 		queue: newQueue(map[string]int{
 			laneMain: e.config.Agents.Defaults.MaxConcurrent, laneSubagent: e.config.Agents.Defaults.Subagents.MaxConcurrent, laneExchange: exchanges,
 		}, e.config.Engine.MaxLive),
@@ -65,6 +69,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	e.drive = d
 	d.take(effects{queued: live})
 	d.tasks.Go(d.loop)
+	d.tasks.Go(d.deliveries)
 	return nil
 }
 
@@ -133,11 +138,17 @@ func (d *driver) take(fx effects) {
 	}
 	d.mu.Unlock()
 	d.nudge()
+	if fx.due {
+		signal(d.due)
+	}
 }
 
-func (d *driver) nudge() {
+func (d *driver) nudge() { signal(d.wake) }
+
+// signal makes sure that whoever reads the channel looks once more.
+func signal(c chan struct{}) {
 	select {
-	case d.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -247,6 +258,9 @@ func (d *driver) finish(run core.Run, end ending) {
 // turn lets the runtime play and returns how it ended: by itself, at its limit, aborted or interrupted. A runtime that ignores cancel is
 // left behind, fenced off.
 func (d *driver) turn(ctx context.Context, cancel context.CancelCauseFunc, run core.Run, s core.Session) ending {
+	if run.Kind == core.RunNote {
+		return ending{outcome: core.OutcomeOK}
+	}
 	out := &sink{engine: d.engine, run: run}
 	played, err := d.engine.runtimeOf(&s)
 	if err != nil {

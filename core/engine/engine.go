@@ -44,6 +44,8 @@ type Options struct {
 	Clock   Clock  // nil is the real one
 	// Runtimes play the agents, by type (agents.*.runtime.type).
 	Runtimes map[string]core.Runtime
+	// Channels carry texts to people, by configured name. A channel that is not configured is an outbox and needs none.
+	Channels map[string]core.Channel
 	// NewID makes ids of runs, sessions and exchanges; nil makes random UUIDs.
 	NewID func() string
 }

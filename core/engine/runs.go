@@ -15,6 +15,7 @@ import (
 type effects struct {
 	queued []core.Run // to be put in line
 	ended  []core.Run // whoever waits for them is to be told
+	due    bool       // a delivery is due
 }
 
 // openCall is a tool call whose result is not in the transcript yet.
@@ -154,16 +155,20 @@ func (e *Engine) finish(tx core.Tx, fx *effects, id string, fence core.Rev, end 
 	if err != nil {
 		return err
 	}
-	lines := []line{}
+	var lines []line
 	for _, call := range end.open {
 		lines = append(lines, resultLine(call, "the run ended before this call was answered", true, now))
 	}
-	lines = append(lines, finalLine(&run, end, now))
-	first, err := e.say(tx, &s, lines...)
-	if err != nil {
-		return err
+	if run.Kind != core.RunNote { // a note is its message and nothing more
+		lines = append(lines, finalLine(&run, end, now))
 	}
-	run.LastSeq = first + uint64(len(lines)) - 1
+	if len(lines) > 0 {
+		first, err := e.say(tx, &s, lines...)
+		if err != nil {
+			return err
+		}
+		run.LastSeq = first + uint64(len(lines)) - 1
+	}
 	endRun(&run, end, now)
 	release(&s, &run, now)
 	if err := tx.PutSession(s); err != nil {
@@ -177,6 +182,9 @@ func (e *Engine) finish(tx core.Tx, fx *effects, id string, fence core.Rev, end 
 	if err != nil {
 		return err
 	}
+	if err := e.answer(tx, fx, &run, &s, reply, now); err != nil {
+		return err
+	}
 	return e.advance(tx, fx, run, reply, now)
 }
 
@@ -187,8 +195,12 @@ func endRun(run *core.Run, end ending, now int64) {
 
 // release gives the session back and tells on its row how the run ended.
 func release(s *core.Session, run *core.Run, now int64) {
+	s.LiveRun, s.UpdatedAt = "", max(s.UpdatedAt, now)
+	if run.Kind == core.RunNote {
+		return // no agent ran
+	}
 	aborted := run.Outcome == core.OutcomeAborted || run.Outcome == core.OutcomeInterrupted
-	s.LiveRun, s.LastOutcome, s.UpdatedAt = "", run.Outcome, max(s.UpdatedAt, now)
+	s.LastOutcome = run.Outcome
 	if aborted || run.Outcome == core.OutcomeOK {
 		s.AbortedLastRun = &aborted
 	}
@@ -249,7 +261,7 @@ func (e *Engine) advance(tx core.Tx, fx *effects, run core.Run, reply string, no
 		x = out.exchange
 		x.UpdatedAt = now
 		if out.announce != "" {
-			if x, err = e.announce(tx, x, run, out.announce, now); err != nil {
+			if x, err = e.announce(tx, fx, x, run, out.announce, now); err != nil {
 				return err
 			}
 		}

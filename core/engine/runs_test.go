@@ -23,6 +23,7 @@ import (
 type stage struct {
 	*bench
 	dir, config string
+	channels    map[string]core.Channel
 	ids         int
 }
 
@@ -46,7 +47,7 @@ func (s *stage) open(t *testing.T) {
 	store, err := bolt.Open(bolt.Options{Dir: s.dir})
 	require.NoError(t, err)
 	e, err := engine.New(store, cfg, engine.Options{
-		Owner: "test", Runtimes: map[string]core.Runtime{"echo": echo.Runtime{Sleep: sleep}}, NewID: s.newID,
+		Owner: "test", Channels: s.channels, Runtimes: map[string]core.Runtime{"echo": echo.Runtime{Sleep: sleep}}, NewID: s.newID,
 	})
 	require.NoError(t, err)
 	require.NoError(t, e.Start(t.Context()))

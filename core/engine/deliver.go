@@ -1,0 +1,263 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"cordboard/core"
+	"cordboard/core/config"
+)
+
+// Outbound texts (engine.md §5). A text is a row first; the row is due at a time; who delivers it commits each attempt before it is made,
+// so that after a crash nobody wonders whether there was one.
+
+const (
+	dueDelivery    = "delivery"
+	attemptTimeout = 10 * time.Second
+)
+
+// retryDelays are the waits between attempts; after the last attempt the delivery has given up.
+var retryDelays = [...]time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second}
+
+// post stores an outbound text of a session and, unless it is blocked or goes to an outbox, makes it due. The send policy is asked here
+// and again when the attempt is committed.
+func (e *Engine) post(tx core.Tx, fx *effects, s *core.Session, d core.Delivery, now int64) (core.Delivery, error) {
+	d.CreatedAt = now
+	switch verdict := e.send(s); {
+	case d.Route.Channel == "" || d.Route.To == "":
+		d.State = core.DeliveryUndeliverable
+	case !verdict.Allowed:
+		d.State, d.Rule = core.DeliveryBlocked, verdict.Rule
+	case e.outbox(d.Route.Channel):
+		d.State = core.DeliveryDelivered // by being kept and shown
+	default:
+		d.State, d.NextAttemptAt = core.DeliveryPending, now
+		fx.due = true
+		if err := tx.PutDue(core.Due{At: now, Kind: dueDelivery, ID: d.ID}); err != nil {
+			return d, err
+		}
+	}
+	return d, tx.PutDelivery(d)
+}
+
+// outbox reports whether a channel delivers by keeping the text: what is not configured is one.
+func (e *Engine) outbox(channel string) bool {
+	c, ok := e.config.Channels[channel]
+	return !ok || c.Type == config.ChannelOutbox
+}
+
+// deliveries attempts what is due, until the driver is stopped.
+func (d *driver) deliveries() {
+	for {
+		next, err := d.engine.deliverDue(d.ctx)
+		if err != nil {
+			next = d.engine.now() + retryAfter.Milliseconds()
+		}
+		timer, cancel := context.WithCancel(d.ctx)
+		fired := make(chan struct{})
+		go func() { // ends with timer
+			defer close(fired)
+			if next > 0 {
+				_ = d.engine.clock.Sleep(timer, time.Duration(next-d.engine.now())*time.Millisecond)
+			} else {
+				<-timer.Done()
+			}
+		}()
+		select {
+		case <-d.due:
+		case <-fired:
+		}
+		cancel()
+		<-fired
+		if d.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// deliverDue attempts every delivery that is due, each on its own, and returns when the next one is, 0 for none.
+func (e *Engine) deliverDue(ctx context.Context) (next int64, err error) {
+	var due []core.Due
+	now := e.now()
+	const far = 1 << 62
+	if err := e.store.View(ctx, func(r core.Reader) error {
+		return r.Due(far, func(entry core.Due) bool {
+			if entry.Kind != dueDelivery {
+				return true
+			}
+			if entry.At > now {
+				next = entry.At
+				return false
+			}
+			due = append(due, entry)
+			return true
+		})
+	}); err != nil {
+		return 0, err
+	}
+	results := make(chan error, len(due))
+	for _, entry := range due {
+		go func() { results <- e.deliver(ctx, entry) }() // each is received below
+	}
+	for range due {
+		if failed := <-results; err == nil {
+			err = failed
+		}
+	}
+	if len(due) > 0 && err == nil {
+		return e.deliverDue(ctx) // what was put off meanwhile has its own time
+	}
+	return next, err
+}
+
+// deliver makes one attempt: committed, tried, told.
+func (e *Engine) deliver(ctx context.Context, entry core.Due) error {
+	d, ok, err := e.attempt(ctx, entry)
+	if err != nil || !ok {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, attemptTimeout)
+	defer cancel()
+	failed := e.attemptBy(limited, d)
+	if ctx.Err() != nil {
+		return ctx.Err() // the engine stops: the row says that an attempt was made
+	}
+	return e.settle(ctx, d, failed)
+}
+
+func (e *Engine) attemptBy(ctx context.Context, d core.Delivery) error {
+	channel, ok := e.options.Channels[d.Route.Channel]
+	if !ok {
+		return fmt.Errorf("the channel %q is configured, and nothing carries it", d.Route.Channel)
+	}
+	return channel.Deliver(ctx, d)
+}
+
+// attempt commits that an attempt is about to be made; ok is false when there is none to make. The send policy is asked in this very
+// transaction: what it denies now is blocked for good.
+func (e *Engine) attempt(ctx context.Context, entry core.Due) (d core.Delivery, ok bool, err error) {
+	_, err = e.store.Update(ctx, func(tx core.Tx) error {
+		d, ok, err = tx.Delivery(entry.ID)
+		if err != nil {
+			return err
+		}
+		if !ok || d.State != core.DeliveryPending && d.State != core.DeliveryAttempting {
+			ok = false
+			return tx.DeleteDue(entry)
+		}
+		s, known, err := tx.Session(d.SessionKey)
+		if err != nil {
+			return err
+		}
+		if verdict := e.send(&s); known && !verdict.Allowed {
+			ok = false
+			d.State, d.Rule = core.DeliveryBlocked, verdict.Rule
+			if err := tx.DeleteDue(entry); err != nil {
+				return err
+			}
+			return tx.PutDelivery(d)
+		}
+		d.State, d.Attempts = core.DeliveryAttempting, d.Attempts+1
+		return tx.PutDelivery(d) // it stays due, so that recovery finds it
+	})
+	return d, ok, err
+}
+
+// settle records how an attempt went.
+func (e *Engine) settle(ctx context.Context, d core.Delivery, failed error) error {
+	now := e.now()
+	_, err := e.store.Update(ctx, func(tx core.Tx) error {
+		current, ok, err := tx.Delivery(d.ID)
+		if err != nil || !ok || current.State != core.DeliveryAttempting || current.Attempts != d.Attempts {
+			return err // cancelled, or told otherwise, meanwhile
+		}
+		if err := tx.DeleteDue(core.Due{At: d.NextAttemptAt, Kind: dueDelivery, ID: d.ID}); err != nil {
+			return err
+		}
+		switch {
+		case failed == nil:
+			current.State, current.LastError, current.NextAttemptAt = core.DeliveryDelivered, "", 0
+		case current.Attempts > len(retryDelays):
+			current.State, current.LastError, current.NextAttemptAt = core.DeliveryGaveUp, failed.Error(), 0
+		default:
+			current.State, current.LastError = core.DeliveryPending, failed.Error()
+			current.NextAttemptAt = now + retryDelays[current.Attempts-1].Milliseconds()
+			if err := tx.PutDue(core.Due{At: current.NextAttemptAt, Kind: dueDelivery, ID: d.ID}); err != nil {
+				return err
+			}
+		}
+		return tx.PutDelivery(current)
+	})
+	return err
+}
+
+// recoverDeliveries takes up what an earlier life left: an attempt by a command may or may not have happened, so only the operator repeats
+// it; what is too old is not sent any more; the rest stays due (engine.md §5, §6).
+func (e *Engine) recoverDeliveries(ctx context.Context) error {
+	oldest := e.now() - e.config.Engine.ResumeWithin.Milliseconds()
+	_, err := e.store.Update(ctx, func(tx core.Tx) error {
+		var due []core.Due
+		const far = 1 << 62
+		if err := tx.Due(far, func(entry core.Due) bool {
+			if entry.Kind == dueDelivery {
+				due = append(due, entry)
+			}
+			return true
+		}); err != nil {
+			return err
+		}
+		for _, entry := range due {
+			d, ok, err := tx.Delivery(entry.ID)
+			if err != nil {
+				return err
+			}
+			channel := e.config.Channels[d.Route.Channel]
+			switch {
+			case ok && d.State == core.DeliveryAttempting && channel.Type == config.ChannelExec:
+				d.State, d.LastError = core.DeliveryUnknown, "the engine ended while the command ran: whether it delivered is not known"
+			case ok && d.CreatedAt < oldest:
+				d.State, d.LastError = core.DeliveryExpired, "older than engine.resumeWithin when the engine started"
+			default:
+				continue
+			}
+			if err := tx.DeleteDue(entry); err != nil {
+				return err
+			}
+			if err := tx.PutDelivery(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// retry makes a delivery due again, on the operator's word.
+func (b *board) retry(ctx context.Context, r core.Retry) (core.Receipt, error) {
+	now := b.now()
+	receipt := core.Receipt{}
+	rev, err := b.write(ctx, func(tx core.Tx, fx *effects) error {
+		d, ok, err := tx.Delivery(r.Delivery)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			return core.Errorf(core.CodeNotFound, "there is no delivery %q", r.Delivery)
+		case d.State != core.DeliveryGaveUp && d.State != core.DeliveryUnknown && d.State != core.DeliveryExpired:
+			return core.Errorf(core.CodeConflict, "delivery %s is %s: one that gave up, expired or whose fate is unknown can be retried", d.ID, d.State)
+		}
+		d.State, d.Attempts, d.NextAttemptAt, d.CreatedAt = core.DeliveryPending, 0, now, now
+		receipt.Key = d.SessionKey
+		fx.due = true
+		if err := tx.PutDue(core.Due{At: now, Kind: dueDelivery, ID: d.ID}); err != nil {
+			return err
+		}
+		if err := tx.PutDelivery(d); err != nil {
+			return err
+		}
+		return tx.AddAudit(core.AuditEntry{At: now, Who: "operator", Verb: "retry", Target: d.ID, Result: "ok"})
+	})
+	receipt.Rev = rev
+	return receipt, err
+}
