@@ -166,14 +166,21 @@ func (findAllLayer) draw(m *Model) []string {
 	for i := f.top; i < min(f.top+rows, len(f.hits)); i++ {
 		lines = append(lines, m.hitLines(i, w-2)...)
 	}
-	foot := "enter opens · tab older too · esc closes"
-	if f.older {
-		foot = "enter opens · tab current only · esc closes"
+	return m.panel("Search every session", f.foot(w), lines, w, room)
+}
+
+func (f *findAll) foot(w int) string {
+	other := "tab older too"
+	switch {
+	case f.running:
+		other = "ctrl+x stops"
+	case f.older:
+		other = "tab current only"
 	}
-	if f.running {
-		foot = "enter opens · ctrl+x stops · esc closes"
+	if w < mediumWidth-20 {
+		return other + " · esc"
 	}
-	return m.panel("Search every session", foot, lines, w, room)
+	return "enter opens · " + other + " · esc closes"
 }
 
 // state is how far the search is.

@@ -57,6 +57,9 @@ func (m *Model) generationNote() []run {
 	if m.trans.generation == "" {
 		return nil
 	}
+	if m.trans.key == "" {
+		return []run{{m.k.warn, safe.Line(string(m.trans.gen.State))}}
+	}
 	list := m.generations()
 	i := m.generationAt(list)
 	if i >= len(list) {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -146,5 +147,14 @@ func (l *transcriptList) line(m *Model, g *core.Generation, here bool, w int) st
 		out.add(sh.muted, safe.Pad(when, 19))
 	}
 	out.add(sh.text, safe.PadLeft(strconv.Itoa(g.Messages), 7)+" msg  ")
-	return out.add(sh.muted, safe.CutMiddle(safe.Column(firstOf(g.File, g.ID)), out.left-1)).end(sh.text)
+	return out.add(sh.muted, safe.CutMiddle(safe.Column(fileOf(g)), out.left-1)).end(sh.text)
+}
+
+// fileOf is the name of the file a transcript was read from, else its id, and whose it is when no session names it.
+func fileOf(g *core.Generation) string {
+	name := firstOf(g.File[strings.LastIndexByte(g.File, '/')+1:], g.ID)
+	if g.Key == "" && g.Agent != "" {
+		return g.Agent + " · " + name
+	}
+	return name
 }

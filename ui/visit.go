@@ -165,7 +165,8 @@ func (m *Model) cross() tea.Cmd {
 // nearby is how many messages around a time are looked at for one that names the session one comes from.
 const nearby = 40
 
-// naming moves a place found by time to the message near it that names a session: the last before it, or the first after it.
+// naming moves a place found by time to the message near it that is the other end: the last call before it that names a session, or the
+// first message after it that came from one.
 func naming(ctx context.Context, b core.Board, to target, key string, before bool) (target, error) {
 	q := core.MessageQuery{Session: to.key, Limit: nearby}
 	if before {
@@ -175,7 +176,7 @@ func naming(ctx context.Context, b core.Board, to target, key string, before boo
 	}
 	page, err := b.Messages(ctx, q)
 	for i := range page.Messages {
-		if other, _ := otherSide(&page.Messages[i]); key != "" && other == key {
+		if other, from := otherSide(&page.Messages[i]); key != "" && other == key && from != before {
 			to.seq = page.Messages[i].Seq
 			if !before {
 				break
