@@ -27,8 +27,12 @@ func (r Role) String() string {
 // MarshalText writes the role's name.
 func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads a role's name; `tool` is toolResult and an unknown name is other, as in imported data.
+// UnmarshalText reads what MarshalText wrote; `tool` is toolResult and an unknown name is other, as in imported data.
 func (r *Role) UnmarshalText(text []byte) error {
+	if string(text) == roleNames[RoleEvent] {
+		*r = RoleEvent
+		return nil
+	}
 	*r = RoleOf(string(text))
 	return nil
 }
