@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"core/runtime":  {"core", "core/key"},
 	"core/channel":  {"core", "core/key"},
 	"core/openclaw": {"core", "core/key"},
+	"core/gateway":  {"core", "core/key", "core/gateway"},
 	"core/engine":   {"core", "core/key", "core/policy", "core/config", "core/tool"},
 	"core/host":     {"core", "store"},
 	"store":         {"core", "core/key", "store"},
