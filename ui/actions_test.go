@@ -102,6 +102,8 @@ func TestPasteRunsNoAction(t *testing.T) {
 	before := c.view()
 	c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("q\nj?"), Paste: true})
 	require.False(t, c.quit)
+	require.Equal(t, "pasted text runs no command", c.footer())
+	c.press("esc")
 	require.Equal(t, before, c.view())
 	c.press("/")
 	c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("ops\nlounge"), Paste: true})
@@ -147,4 +149,22 @@ func TestUpToTheParent(t *testing.T) {
 	c.open("agent:main:subagent:4df511fc-771d-42b2-a7e1-6a3a829d2b43")
 	c.press("i", "enter")
 	require.Equal(t, "agent:main:main", c.m.tree.selected())
+}
+
+// Keys that arrive together, as over a slow line, are keys one by one; more of them than anybody types are a paste (R153).
+func TestKeysThatArriveTogether(t *testing.T) {
+	board, _ := engineOn(t, true)
+	c := newConsole(t, board, 120, 30)
+	start := c.m.tree.index
+	c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("jjj")})
+	require.Equal(t, start+3, c.m.tree.index)
+	c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("/lounge")})
+	require.Equal(t, "lounge", c.m.filter.input.Value())
+	c.press("esc")
+	c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("q", mostTyped+1))})
+	require.False(t, c.quit)
+	require.Equal(t, "pasted text runs no command", c.footer())
+	c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(":quit")})
+	c.press("enter")
+	require.True(t, c.quit)
 }

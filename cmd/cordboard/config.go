@@ -66,7 +66,10 @@ func (a *app) configTable(rows []host.ConfigRow) error {
 
 // configCheck prints every problem on a line of its own, as compilers do.
 func (a *app) configCheck(o host.Options) error {
-	_, report, err := o.LoadConfig()
+	cfg, report, err := o.LoadConfig()
+	if err == nil && cfg.UI.Keymap != "" {
+		_, err = readKeymap(o, a.home(cfg.UI.Keymap))
+	}
 	if a.json {
 		return a.configJSON(report, err)
 	}

@@ -276,27 +276,26 @@ func firstText(texts ...string) string {
 // eastAsian reads RUNEWIDTH_EASTASIAN, by which a user says that the terminal draws box characters two cells wide.
 func eastAsian(value string) bool { return value == "1" || strings.EqualFold(value, "true") }
 
-// readKeymap reads and checks a keymap file; errors name its place.
+// readKeymap reads and checks a keymap file. Its errors are host.ConfigProblems, each with its place in the file.
 func readKeymap(o host.Options, path string) (ui.Keys, error) {
 	path, file, err := o.ReadJSON5(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, host.ConfigProblems{{File: path, Message: err.Error()}}
 	}
 	keys, err := ui.ReadKeys(file.JSON)
 	if err == nil {
 		return keys, nil
 	}
-	var lines []string
+	var problems host.ConfigProblems
 	for _, each := range flatten(err) {
-		at := path
-		if e, ok := errors.AsType[*core.Error](each); ok && e.ConfigKey != "" {
-			if line, col := file.Place(e.ConfigKey); line > 0 {
-				at = fmt.Sprintf("%s:%d:%d", path, line, col)
-			}
+		p := host.ConfigProblem{File: path, Message: each.Error()}
+		if e, ok := errors.AsType[*core.Error](each); ok {
+			p.Line, p.Col = file.Place(e.ConfigKey)
+			p.Allowed = e.Allowed
 		}
-		lines = append(lines, at+": "+each.Error())
+		problems = append(problems, p)
 	}
-	return nil, errors.New(strings.Join(lines, "\n"))
+	return nil, problems
 }
 
 // flatten is the errors that were joined into one.
