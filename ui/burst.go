@@ -4,7 +4,7 @@ import tea "github.com/charmbracelet/bubbletea"
 
 // burstMost is how many different keys that came in one go are taken for keys. More are text that was pasted by a terminal which does not
 // say so, and pasted text is no command (R153).
-const burstMost = 4
+const burstMost = 7
 
 // apart takes keys that came in one go apart: over a slow link a key that is held arrives as "jjjj", and none of them may be lost.
 func apart(msg tea.KeyMsg) []tea.KeyMsg {

@@ -14,6 +14,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -168,7 +169,7 @@ func (m *Model) Farewell() string { return m.parting }
 
 // Left is where the console was left, for the command line that comes back there.
 func (m *Model) Left() Start {
-	return Start{Session: m.tree.selected(), Filter: m.filter.query}
+	return Start{Session: m.tree.selected(), Filter: strings.TrimSpace(m.filter.input.Value()), LookAs: m.sight.viewpoint}
 }
 
 // View implements tea.Model. It changes nothing that is seen: called twice it gives the same.

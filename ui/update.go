@@ -70,28 +70,8 @@ func (m *Model) onAges() tea.Cmd {
 	return again
 }
 
-// mostTyped is how many characters a person types between two reads on a slow line. What comes faster outside a text is a paste of a
-// terminal that does not mark pastes.
-const mostTyped = 16
-
-// press takes keys as they were read: those that were typed fast or came over a slow line arrive together.
+// press hands a key to what has the keyboard.
 func (m *Model) press(msg tea.KeyMsg) tea.Cmd {
-	if msg.Type != tea.KeyRunes || msg.Paste || len(msg.Runes) < 2 {
-		return m.pressOne(msg)
-	}
-	if len(msg.Runes) > mostTyped {
-		msg.Paste = true
-		return m.pressOne(msg)
-	}
-	var cmds []tea.Cmd
-	for _, r := range msg.Runes {
-		cmds = append(cmds, m.pressOne(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
-	}
-	return tea.Batch(cmds...)
-}
-
-// pressOne hands a key to what has the keyboard.
-func (m *Model) pressOne(msg tea.KeyMsg) tea.Cmd {
 	m.lastKey = m.env.Now()
 	m.said, m.barsDirty = "", true
 	if l := m.top(); l != nil {
@@ -103,7 +83,7 @@ func (m *Model) pressOne(msg tea.KeyMsg) tea.Cmd {
 	if m.find.editing {
 		return m.typeFind(msg)
 	}
-	if msg.Paste {
+	if msg.Paste || len(msg.Runes) > 1 {
 		m.said = "pasted text runs no command"
 		return nil // R153
 	}
