@@ -39,9 +39,10 @@ type Sink interface {
 	Call(ctx context.Context, id, tool string, params json.RawMessage) (answer json.RawMessage, failed bool, err error)
 }
 
-// TurnResult is how a turn ended when it ended by itself.
+// TurnResult is how a turn ended when it ended by itself. Model is the "provider/model" that answered where it was not the run's.
 type TurnResult struct {
 	Usage Usage
+	Model string
 }
 
 // Channel carries texts to people (engine.md §5).

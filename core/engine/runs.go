@@ -32,6 +32,7 @@ type ending struct {
 	thought string // likewise
 	open    []openCall
 	usage   *core.Usage
+	model   string // that answered in place of the run's; "" = the run's own did
 }
 
 // enqueue writes a queued run; whoever calls it has asked every policy (engine.md §1).
@@ -154,6 +155,9 @@ func (e *Engine) finish(tx core.Tx, fx *effects, id string, fence core.Rev, end 
 	run, s, err := held(tx, id, fence)
 	if err != nil {
 		return err
+	}
+	if end.model != "" {
+		run.Model = end.model
 	}
 	var lines []line
 	for _, call := range end.open {

@@ -107,7 +107,7 @@ func (s *sink) ending(r core.TurnResult, err, cause error) ending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	end := ending{outcome: core.OutcomeOK, text: s.text.String(), thought: s.thought.String(), open: slices.Clone(s.open)}
+	end := ending{outcome: core.OutcomeOK, text: s.text.String(), thought: s.thought.String(), open: slices.Clone(s.open), model: r.Model}
 	if r.Usage != (core.Usage{}) {
 		end.usage = &r.Usage
 	}
