@@ -21,7 +21,11 @@ func (m *Model) header() string {
 	}
 	filter.text = safe.Cut(filter.text, max(m.lay.w*2/5, 14))
 	room := m.lay.w - 3 - safe.Width(filter.text)
-	parts := m.headerParts(room)
+	most := room
+	if filter.text != "" {
+		most -= 3 // what parts them
+	}
+	parts := m.headerParts(most)
 	for i := len(parts) - 1; i >= 0 && total(parts) > room; i-- {
 		if parts[i].droppable {
 			parts[i].text = ""

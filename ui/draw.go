@@ -79,7 +79,9 @@ func (m *Model) transcriptTitle() []run {
 	}
 	title := m.paneTitle(paneTranscript, safe.Line(h.Key))
 	if !m.sight.sees(h.Key) {
-		return append(title, run{m.k.warn, " ─ hidden from " + safe.Line(m.sight.viewpoint)})
+		note := " ─ hidden from " + safe.Line(m.sight.viewpoint)
+		room := max(m.lay.panes[paneTranscript].w-8-safe.Width(note), 16)
+		return append(m.paneTitle(paneTranscript, safe.CutMiddle(safe.Line(h.Key), room)), run{m.k.warn, note})
 	}
 	if h.Channel != "" && h.Channel != "unknown" {
 		title = append(title, run{m.k.dim, " ─ " + safe.Line(h.Channel)})

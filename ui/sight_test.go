@@ -72,7 +72,7 @@ func TestLookThroughASession(t *testing.T) {
 	c.open("agent:ops:main")
 	require.Contains(t, c.pane(paneInspector), "Hidden from")
 	require.Contains(t, c.pane(paneInspector), "rule      visibility and\n           agentToAgent")
-	require.Contains(t, c.pane(paneInspector), "tools.sessions.visibility\n is \"tree\"")
+	require.Contains(t, c.pane(paneInspector), " opened by\n tools.sessions.visibility\n")
 	require.Contains(t, c.view(), "hidden from agent:main:main", "the transcript can be read, and says whose eyes it is not for")
 	require.NotEmpty(t, c.m.trans.lines)
 
@@ -110,13 +110,18 @@ func TestTryScopes(t *testing.T) {
 	require.Contains(t, c.header(), "scope agent → tree (sandbox, config: all) · 20 hidden")
 	c.press("v")
 	require.Contains(t, c.header(), "scope all → tree (sandbox) · 20 hidden")
-	for _, size := range sizes {
-		require.Contains(t, newSize(c, size), "20 hidden")
+	c.press("v")
+	for w := minWidth; w <= 170; w++ {
+		header := c.headerAt(w)
+		require.Contains(t, header, "22 hidden", "width %d", w)
+		if w >= mediumWidth {
+			require.True(t, strings.HasSuffix(header, " filter: none "), "width %d: %q", w, header)
+		}
 	}
 }
 
-func newSize(c *console, size [2]int) string {
-	c.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+func (c *console) headerAt(w int) string {
+	c.send(tea.WindowSizeMsg{Width: w, Height: 24})
 	return c.header()
 }
 

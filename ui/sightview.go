@@ -64,7 +64,9 @@ func (m *Model) sightSheet(s *sheet, key string) {
 // verdict tells rule, config key and words of a refusal.
 func (s *sheet) verdict(v core.Verdict) {
 	s.fact("rule", s.k.warn, v.Rule)
-	s.fact("opened by", s.k.text, v.ConfigKey)
+	if v.ConfigKey != "" {
+		s.text(s.k.text, "opened by "+v.ConfigKey)
+	}
 	if v.Message != "" {
 		s.text(s.k.muted, v.Message)
 	}
