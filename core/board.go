@@ -275,6 +275,7 @@ type Command struct {
 	Send  *Send  `json:"send,omitempty"`
 	New   *New   `json:"new,omitempty"`
 	Abort *Abort `json:"abort,omitempty"`
+	Stop  *Stop  `json:"stop,omitempty"`
 	// Inbound is a message of a person at a channel, brought by the operator's own bridge.
 	Inbound *Inbound `json:"inbound,omitempty"`
 	Retry   *Retry   `json:"retry,omitempty"`
@@ -291,6 +292,12 @@ type Send struct {
 type New struct {
 	Agent string `json:"agent,omitempty"`
 	Label string `json:"label,omitempty"`
+}
+
+// Stop ends everything of a session and of all that it spawned, down the lineage: live and queued runs, exchanges, deliveries. Nothing of
+// them starts or is announced afterwards.
+type Stop struct {
+	Session string `json:"session"`
 }
 
 // Inbound is one message from a channel (engine.md §5). ID names the group or channel, Peer the person of a direct chat; Command.Key, when
@@ -331,9 +338,10 @@ type Patch struct {
 
 // Receipt says what a command did. Undo, when there is one, takes it back as long as nobody else has changed the row.
 type Receipt struct {
-	Rev Rev    `json:"rev"`
-	Key string `json:"key"` // session it touched
-	Run string `json:"run,omitempty"`
+	Rev  Rev      `json:"rev"`
+	Key  string   `json:"key"` // session it touched
+	Run  string   `json:"run,omitempty"`
+	Runs []string `json:"runs,omitempty"` // that a stop ended
 	// Outcome tells what became of an inbound message that started no run: blocked, or the send policy a /send command set.
 	Outcome string   `json:"outcome,omitempty"`
 	Undo    *Command `json:"undo,omitempty"`

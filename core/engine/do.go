@@ -23,13 +23,15 @@ func (b *board) Do(ctx context.Context, c core.Command) (core.Receipt, error) {
 		return b.newSession(ctx, *c.New)
 	case c.Abort != nil:
 		return b.abort(ctx, *c.Abort)
+	case c.Stop != nil:
+		return b.stop(ctx, *c.Stop)
 	case c.Inbound != nil:
 		return b.inbound(ctx, c)
 	case c.Retry != nil:
 		return b.retry(ctx, *c.Retry)
 	}
 	return core.Receipt{}, core.Errorf(core.CodeInvalidParams, "the command names no operation").
-		Accept("patch", "send", "new", "abort", "inbound", "retry")
+		Accept("patch", "send", "new", "abort", "stop", "inbound", "retry")
 }
 
 // patch changes fields of a session (session-tools.md §9). updatedAt stays: it moves with messages and runs only.

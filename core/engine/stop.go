@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"cordboard/core"
+)
+
+// stop ends a session's and all its descendants' work in one transaction (engine.md §1): whatever races with it is either in it or finds
+// that its run has ended.
+func (b *board) stop(ctx context.Context, s core.Stop) (receipt core.Receipt, err error) {
+	if b.drive == nil {
+		return receipt, core.Errorf(core.CodeUnsupported, "nothing is stopped: no engine runs agents here")
+	}
+	now := b.now()
+	var stopped []core.Run
+	rev, err := b.write(ctx, func(tx core.Tx, fx *effects) error {
+		found, err := b.resolve(tx, b.operator(), s.Session)
+		if err != nil {
+			return err
+		}
+		if !found.exists {
+			return notFound(s.Session)
+		}
+		receipt = core.Receipt{Key: found.key}
+		family, err := descendants(tx, found.key)
+		if err != nil {
+			return err
+		}
+		if stopped, err = b.stopRuns(tx, fx, family, now); err != nil {
+			return err
+		}
+		if err := cancelDeliveries(tx, family); err != nil {
+			return err
+		}
+		return tx.AddAudit(core.AuditEntry{At: now, Who: "operator", Verb: "stop", Target: found.key, Result: "ok"})
+	})
+	if err != nil {
+		return core.Receipt{}, err
+	}
+	for _, run := range stopped {
+		receipt.Runs = append(receipt.Runs, run.ID)
+		b.drive.abort(run)
+	}
+	receipt.Rev = rev
+	return receipt, nil
+}
+
+// descendants are a session and all that it spawned, down the lineage; a circle is walked once.
+func descendants(r core.Reader, root string) (map[string]bool, error) {
+	family := map[string]bool{root: true}
+	for line := []string{root}; len(line) > 0; {
+		parent := line[0]
+		line = line[1:]
+		if err := r.Children(parent, func(child string) bool {
+			if !family[child] {
+				child = strings.Clone(child)
+				family[child] = true
+				line = append(line, child)
+			}
+			return true
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return family, nil
+}
+
+func (b *board) stopRuns(tx core.Tx, fx *effects, family map[string]bool, now int64) (stopped []core.Run, err error) {
+	if err := tx.LiveRuns(func(run *core.Run) bool {
+		if family[run.SessionKey] {
+			stopped = append(stopped, *run)
+		}
+		return true
+	}); err != nil {
+		return nil, err
+	}
+	for _, run := range stopped {
+		if err := stopExchange(tx, run.ExchangeID, now); err != nil {
+			return nil, err
+		}
+		end := ending{outcome: core.OutcomeAborted, cause: "stopped by the operator"}
+		if run.State == core.RunQueued {
+			err = b.discard(tx, fx, run, end, now)
+		} else {
+			if end.open, err = unanswered(tx, &run); err == nil {
+				err = b.finish(tx, fx, run.ID, run.Fence, end, now)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return stopped, nil
+}
+
+// stopExchange ends an exchange before its run ends, so that no further step comes of that.
+func stopExchange(tx core.Tx, id string, now int64) error {
+	if id == "" {
+		return nil
+	}
+	x, ok, err := tx.Exchange(id)
+	if err != nil || !ok || over(x.State) {
+		return err
+	}
+	x.State, x.Reason, x.UpdatedAt = core.ExchangeStopped, "stopped", now
+	return tx.PutExchange(x)
+}
+
+func cancelDeliveries(tx core.Tx, family map[string]bool) error {
+	var due []core.Due
+	const far = 1 << 62
+	if err := tx.Due(far, func(entry core.Due) bool {
+		if entry.Kind == dueDelivery {
+			due = append(due, entry)
+		}
+		return true
+	}); err != nil {
+		return err
+	}
+	for _, entry := range due {
+		d, ok, err := tx.Delivery(entry.ID)
+		if err != nil {
+			return err
+		}
+		if !ok || !family[d.SessionKey] {
+			continue
+		}
+		d.State, d.NextAttemptAt = core.DeliveryCancelled, 0
+		if err := tx.DeleteDue(entry); err != nil {
+			return err
+		}
+		if err := tx.PutDelivery(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
