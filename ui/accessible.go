@@ -122,9 +122,7 @@ func (m *Model) pointInPane() (x, y int) {
 		}
 		return r.x + 1, first + m.tree.index - m.tree.top
 	case paneTranscript:
-		if m.trans.follow {
-			return r.x + 1, r.y + max(min(len(m.trans.lines), r.h-2), 1)
-		}
+		return m.pointInTranscript(r)
 	}
 	return r.x + 1, r.y + 1
 }

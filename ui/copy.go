@@ -167,8 +167,7 @@ func (p *snippetPicker) press(m *Model, msg tea.KeyMsg) tea.Cmd {
 func (p *snippetPicker) draw(m *Model) []string {
 	const wide = 88
 	w, room := m.layerRoom(wide)
-	rows := min(room-2, len(p.list))
-	top := clamp(p.at-rows/2, 0, len(p.list)-rows)
+	rows, top := middle(p.at, len(p.list), room-2)
 	var lines []string
 	for i := top; i < top+rows; i++ {
 		sh, mark := &m.k.panel, "   "
@@ -182,4 +181,10 @@ func (p *snippetPicker) draw(m *Model) []string {
 		lines = append(lines, l.space(sh.text, l.left-len(note)-1).add(sh.dim, note).end(sh.text))
 	}
 	return m.panel("Copy which", "enter or its number copies", lines, w, rows+2)
+}
+
+func (p *snippetPicker) point(m *Model) (x, y int) {
+	_, room := m.layerRoom(0)
+	_, top := middle(p.at, len(p.list), room-2)
+	return 1, 1 + p.at - top
 }

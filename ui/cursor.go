@@ -1,6 +1,9 @@
 package ui
 
-import "cordboard/core"
+import (
+	"cordboard/core"
+	"cordboard/ui/safe"
+)
 
 // messageCursor is the message that enter and copy mean. It is held by seq; while it is not set it is the newest message that is followed.
 type messageCursor struct {
@@ -131,6 +134,36 @@ func (t *transcript) unfold(seq uint64, open bool) {
 		t.cursor.seq = t.cursor.at
 	}
 	t.dirty = true
+}
+
+// row is the first line on the screen of the message under the cursor.
+func (t *transcript) row() int {
+	for y, s := range t.spots {
+		if t.held[s.i].Seq == t.cursor.at && t.item(s.i).parts[s.part].kind != partGap {
+			return y
+		}
+	}
+	return 0
+}
+
+// pointTo puts the cursor on the message at a line of the screen.
+func (t *transcript) pointTo(y int) {
+	if y < 0 || y >= len(t.spots) {
+		return
+	}
+	t.unfollow()
+	t.cursor.seq, t.dirty = t.held[t.spots[y].i].Seq, true
+}
+
+// pointInTranscript is where the terminal's own cursor belongs in the transcript: in the search line, else on the message.
+func (m *Model) pointInTranscript(r rect) (x, y int) {
+	switch {
+	case m.find.editing:
+		return r.x + 4 + safe.Width(safe.Line(m.find.field.text())), r.y + 1
+	case m.find.active():
+		return r.x + 1, r.y + 2 + m.trans.row()
+	}
+	return r.x + 1, r.y + 1 + m.trans.row()
 }
 
 // jump is where a jump leads: a message, and a text to look for in it or the very line that was at the top.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -143,10 +144,10 @@ func TestCrossingToTheOtherSide(t *testing.T) {
 	c.press("c") // the call names the session it wrote to
 	require.Equal(t, mainKey, c.m.tree.selected())
 	require.Equal(t, "what is the state?", c.under())
-	c.press("b", "b")
+	c.press("backspace", "backspace")
 	require.Equal(t, mainKey, c.m.tree.selected())
 	require.Equal(t, "what is the state?", c.under())
-	c.press("b")
+	c.press("backspace")
 	require.Equal(t, "nothing to go back to: no jump was made", c.footer())
 	c.press("J", "c")
 	require.Equal(t, "this message names no other session", c.footer())
@@ -199,4 +200,45 @@ func TestAtTime(t *testing.T) {
 			require.EqualValues(rt, first, to.seq)
 		}
 	})
+}
+
+// A click chooses the message, and the terminal's own cursor stands where the selection is.
+func TestPointing(t *testing.T) {
+	s := newShelf(t)
+	s.session(mainKey, append(numbered(1, 30), "with\n\n```sh\nls\n```\n\nand\n\n```sh\npwd\n```")...)
+	s.session("agent:main:other", "message 7 too")
+	c := s.read(mainKey, 120, 30)
+	c.withOutside()
+	lineAt := func() string {
+		c.m.placeCursor()
+		row, _ := c.m.Cursor()
+		return splitLines(c.view())[row-1]
+	}
+	require.Contains(t, lineAt(), cursorStripe+" 10:31:00  agent")
+	c.press("Y", "down")
+	require.Contains(t, lineAt(), "pwd")
+	c.press("esc", "home", "J", "J")
+	require.Contains(t, lineAt(), cursorStripe+" 10:03:00  agent")
+	c.find("message 7")
+	require.Contains(t, lineAt(), cursorStripe+" 10:07:00  agent")
+	c.press("esc", "f", "down")
+	require.Contains(t, lineAt(), "agent")
+	c.press("esc", "x", "down")
+	require.Contains(t, lineAt(), "this message in the editor")
+	c.press("esc", "ctrl+f")
+	require.Contains(t, lineAt(), "/ ")
+	c.typed("message 7")
+	c.press("down")
+	require.Contains(t, lineAt(), "main:main")
+	c.press("esc", "g", "o")
+	require.Contains(t, lineAt(), "current")
+	c.press("esc")
+
+	c.m.mouse = true
+	for y, l := range splitLines(c.view()) {
+		if strings.Contains(l, "message 9 ") {
+			c.send(tea.MouseMsg{X: c.m.lay.panes[paneTranscript].x + 5, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+		}
+	}
+	require.Equal(t, "message 9", c.under())
 }

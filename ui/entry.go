@@ -57,10 +57,11 @@ const maxPart = 16 << 10
 
 // entryMaker turns messages into entries.
 type entryMaker struct {
-	k    *inks
-	md   *md.Renderer
-	read reading
-	zone *time.Location
+	k     *inks
+	md    *md.Renderer
+	marks bool // Markdown keeps the marks it was written with
+	read  reading
+	zone  *time.Location
 }
 
 // opened is the maker of a message that is unfolded or folded by itself; nil = as all are.

@@ -183,6 +183,15 @@ func (f *findAll) foot(w int) string {
 	return "enter opens · " + other + " · esc closes"
 }
 
+// point is in the field until there is something to choose from.
+func (findAllLayer) point(m *Model) (x, y int) {
+	f := &m.findAll
+	if len(f.hits) == 0 {
+		return 4 + safe.Width(safe.Line(f.field.text())), 1
+	}
+	return 1, 3 + 2*(f.at-f.top)
+}
+
 // state is how far the search is.
 func (f *findAll) state() string {
 	what := plural(len(f.hits), "hit")

@@ -54,7 +54,7 @@ func TestFindEverywhere(t *testing.T) {
 	c.press("g", "/")
 	require.Equal(t, "lighthouse", c.m.findAll.field.text(), "hits wait to be looked at one after the other")
 	require.Contains(t, c.view(), "3 hits")
-	c.press("esc", "esc", "b")
+	c.press("esc", "esc", "backspace")
 	require.Equal(t, "agent:ops:cron:night", c.m.tree.selected(), "and back")
 }
 
@@ -173,7 +173,7 @@ func TestTranscriptList(t *testing.T) {
 	s.say("stray", "more of it")
 	c.live()
 	require.Equal(t, "more of it", c.lastLine())
-	c.press("b", "b")
+	c.press("backspace", "backspace")
 	require.Equal(t, "a second lighthouse", c.lastLine())
 }
 

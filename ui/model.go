@@ -6,7 +6,8 @@
 // depends on what up to date: layout, panes whose content changed, requests that are due. View only puts lines together.
 //
 // What stays where it is. The cursor of the tree is a session key, the top of the transcript a message's seq and a line in it; neither is
-// an index, so nothing that is sorted, loaded or appended moves what is looked at.
+// an index, so nothing that is sorted, loaded or appended moves what is looked at. The same holds for the message under the cursor
+// (cursor.go), for the matches of a search (find.go) and for the places that jumps lead to and from (visit.go).
 //
 // What is drawn. Every stored text goes through ui/safe, every line is exactly as wide as its pane, colours are resolved once per theme.
 package ui
@@ -134,7 +135,7 @@ func New(env Env) *Model {
 	m := &Model{
 		env: env, k: k, actions: env.Keys.over(actions()), ctx: ctx, cancel: cancel,
 		fleet: newFleet(), tree: newTree(), filter: newFilter(), reads: newReads(),
-		trans: newTranscript(entryMaker{k: k, md: md.New(), read: reading{wrap: true}, zone: env.Zone}),
+		trans: newTranscript(entryMaker{k: k, md: md.New(), marks: env.Accessible, read: reading{wrap: true}, zone: env.Zone}),
 		w:     env.Width, h: env.Height, barsDirty: true,
 	}
 	m.keys = newKeymap(m.actions)

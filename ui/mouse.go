@@ -84,7 +84,7 @@ func (m *Model) wheel(p pane, by int) {
 	}
 }
 
-// click gives a pane the focus, and in the tree the cursor to the row.
+// click gives a pane the focus, and in tree and transcript the cursor to what is there.
 func (m *Model) click(p pane, y int) tea.Cmd {
 	cmd := m.focusOn(p)
 	if p == paneTree {
@@ -92,6 +92,10 @@ func (m *Model) click(p pane, y int) tea.Cmd {
 		if row := y - (r.y + r.h - 1 - m.tree.height); row >= 0 && m.tree.top+row < len(m.tree.rows) && row < m.tree.height {
 			m.tree.jump(m.tree.top + row)
 		}
+	}
+	if p == paneTranscript {
+		r := m.lay.panes[paneTranscript]
+		m.trans.pointTo(y - (r.y + r.h - 1 - m.trans.h))
 	}
 	return cmd
 }

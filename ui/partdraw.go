@@ -16,6 +16,7 @@ const margin = 3
 type partDrawer struct {
 	k     *inks
 	md    *md.Renderer
+	marks bool // Markdown keeps its own
 	w     int
 	wrap  bool
 	shift int // first column of lines that do not wrap
@@ -90,7 +91,7 @@ func (d *partDrawer) text(e *entry, p *part) []string {
 }
 
 func (d *partDrawer) markdown(e *entry, p *part) []string {
-	o := md.Options{Wrap: md.WrapAll, Shift: d.shift, ASCII: d.k.plain()}
+	o := md.Options{Wrap: md.WrapAll, Shift: d.shift, ASCII: d.marks || d.k.plain()}
 	if !d.wrap {
 		o.Wrap = md.WrapNone
 	}

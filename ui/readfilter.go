@@ -188,11 +188,22 @@ func (r *readMenu) draw(m *Model) []string {
 	const wide = 44
 	w, room := m.layerRoom(wide)
 	list := m.readChoices()
-	rows := min(room-2, len(list))
-	top := clamp(r.at-rows/2, 0, len(list)-rows)
+	rows, top := middle(r.at, len(list), room-2)
 	var lines []string
 	for i := top; i < top+rows; i++ {
 		lines = append(lines, list[i].draw(m.k, i == r.at, w-2))
 	}
 	return m.panel("Show in transcripts", "space on/off · enter only · F all", lines, w, rows+2)
+}
+
+func (r *readMenu) point(m *Model) (x, y int) {
+	_, room := m.layerRoom(0)
+	_, top := middle(r.at, len(m.readChoices()), room-2)
+	return 1, 1 + r.at - top
+}
+
+// middle is how many of n lines fit, and which is the first when the one at the cursor is to be in the middle.
+func middle(at, n, room int) (rows, top int) {
+	rows = max(min(room, n), 0)
+	return rows, clamp(at-rows/2, 0, n-rows)
 }

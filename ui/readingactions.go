@@ -22,7 +22,7 @@ func readingActions() []action {
 		{id: "message.previous", keys: []string{"K", "shift+up"}, text: "previous message", scope: inTranscript, run: stepBy(-1)},
 		{id: "message.open", keys: []string{"enter"}, text: "unfold or fold this message; ⇄ goes to the session it came from", hint: "open", scope: inTranscript, run: (*Model).enterMessage},
 		{id: "message.cross", keys: []string{"c"}, text: "go to the other side: where it came from, or the session its call names", scope: inTranscript, run: (*Model).cross, off: oneSided},
-		{id: "jump.back", keys: []string{"b", "ctrl+o"}, text: "back to where the last jump began", scope: inTranscript, run: (*Model).goBack, off: noTrail},
+		{id: "jump.back", keys: []string{"backspace", "ctrl+o"}, text: "back to where the last jump began", scope: inTranscript, run: (*Model).goBack, off: noTrail},
 		{id: "read.filter", keys: []string{"f"}, text: "choose what transcripts show: who speaks, errors only, since when", scope: inTranscript, run: (*Model).openReadMenu},
 		{id: "read.all", keys: []string{"F"}, text: "show all of the transcript again", scope: inTranscript, run: (*Model).clearReadFilter, off: noReadFilter},
 		{id: "find.edit", keys: []string{"/"}, text: "search this transcript", hint: "search", scope: inTranscript, run: (*Model).editFind},

@@ -204,8 +204,7 @@ func (t *takeoutMenu) draw(m *Model) []string {
 	const wide = 54
 	w, room := m.layerRoom(wide)
 	list := takeouts()
-	rows := min(room-2, len(list))
-	top := clamp(t.at-rows/2, 0, len(list)-rows)
+	rows, top := middle(t.at, len(list), room-2)
 	var lines []string
 	for i := top; i < top+rows; i++ {
 		sh, mark := &m.k.panel, "   "
@@ -219,6 +218,12 @@ func (t *takeoutMenu) draw(m *Model) []string {
 		lines = append(lines, newLine(w-2).add(sh.accent, mark).add(sh.muted, string(rune('1'+i))+" ").add(ground, list[i].text).end(sh.text))
 	}
 	return m.panel("Open or export", "enter or its number", lines, w, rows+2)
+}
+
+func (t *takeoutMenu) point(m *Model) (x, y int) {
+	_, room := m.layerRoom(0)
+	_, top := middle(t.at, len(takeouts()), room-2)
+	return 1, 1 + t.at - top
 }
 
 // execute hands the terminal to a program until it ends.

@@ -22,6 +22,9 @@ type transcriptList struct {
 	at      int
 }
 
+// listWide is the most the list takes across.
+const listWide = 100
+
 // orphansMost is how many transcripts without a session are listed.
 const orphansMost = 1000
 
@@ -97,12 +100,23 @@ func (l *transcriptList) press(m *Model, msg tea.KeyMsg) tea.Cmd {
 }
 
 func (l *transcriptList) draw(m *Model) []string {
-	const wide = 100
-	w, room := m.layerRoom(wide)
+	w, room := m.layerRoom(listWide)
+	all, under := l.lines(m, w-2)
+	rows, top := middle(under, len(all), room-2)
+	return m.panel("Transcripts", "enter reads · esc closes", all[top:top+rows], w, rows+2)
+}
+
+func (l *transcriptList) point(m *Model) (x, y int) {
+	w, room := m.layerRoom(listWide)
+	all, under := l.lines(m, w-2)
+	_, top := middle(under, len(all), room-2)
+	return 1, 1 + under - top
+}
+
+// lines are the whole list, and which of them the cursor is on.
+func (l *transcriptList) lines(m *Model, w int) (all []string, under int) {
 	k := &m.k.panel
-	var all []string
-	under := 0
-	heading := func(text string) { all = append(all, newLine(w-2).add(k.muted, " "+safe.Cut(text, w-4)).end(k.text)) }
+	heading := func(text string) { all = append(all, newLine(w).add(k.muted, " "+safe.Cut(text, w-2)).end(k.text)) }
 	if l.key != "" {
 		heading(safe.Line(l.key))
 	}
@@ -110,7 +124,7 @@ func (l *transcriptList) draw(m *Model) []string {
 		if i == l.at {
 			under = len(all)
 		}
-		all = append(all, l.line(m, &l.own[i], i == l.at, w-2))
+		all = append(all, l.line(m, &l.own[i], i == l.at, w))
 	}
 	switch {
 	case l.loading:
@@ -126,11 +140,9 @@ func (l *transcriptList) draw(m *Model) []string {
 		if len(l.own)+i == l.at {
 			under = len(all)
 		}
-		all = append(all, l.line(m, &l.orphans[i], len(l.own)+i == l.at, w-2))
+		all = append(all, l.line(m, &l.orphans[i], len(l.own)+i == l.at, w))
 	}
-	rows := min(room-2, len(all))
-	top := clamp(under-rows/2, 0, len(all)-rows)
-	return m.panel("Transcripts", "enter reads · esc closes", all[top:top+rows], w, rows+2)
+	return all, under
 }
 
 func (l *transcriptList) line(m *Model, g *core.Generation, here bool, w int) string {

@@ -83,7 +83,7 @@ func (t *transcript) item(i int) *item {
 func (t *transcript) linesOf(i, p int) []string {
 	it := t.item(i)
 	if it.drawn[p] == nil {
-		d := partDrawer{k: t.items.maker.k, md: t.items.maker.md, w: t.w, wrap: t.read.wrap, shift: t.shift}
+		d := partDrawer{k: t.items.maker.k, md: t.items.maker.md, marks: t.items.maker.marks, w: t.w, wrap: t.read.wrap, shift: t.shift}
 		it.drawn[p] = d.draw(it.entry, p)
 		it.wide = max(it.wide, d.wide)
 		for _, l := range it.drawn[p] {

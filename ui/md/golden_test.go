@@ -101,7 +101,7 @@ func TestInks(t *testing.T) {
 	r.SetColorProfile(termenv.TrueColor)
 	styles := themes.Compile(p, r)
 	seen := map[string]string{}
-	for _, role := range []Role{Text, Heading, Code, Link, Target, Label, Added, Removed, Match, Current} {
+	for _, role := range []Role{Text, Heading, Code, Link, Target, Label, Added, Removed} {
 		for _, bits := range []Style{0, Italic, Strike, Italic | Strike} {
 			s := role | bits
 			require.Less(t, int(s), Styles)

@@ -49,8 +49,6 @@ const (
 	Label        // the language of a code block
 	Added        // a line of a diff
 	Removed
-	Match   // what a search found
-	Current // the match the operator is at
 )
 
 // Role of a style, without its bits.

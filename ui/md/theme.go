@@ -24,10 +24,6 @@ func Ink(s *themes.Styles, style Style) lipgloss.Style {
 		ink = s.Transcript.DiffAdd
 	case Removed:
 		ink = s.Transcript.DiffDel
-	case Match:
-		ink = s.Transcript.Match
-	case Current:
-		ink = s.Transcript.MatchCurrent
 	}
 	if style&Bold != 0 {
 		ink = ink.Bold(true)
