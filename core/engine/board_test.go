@@ -3,12 +3,16 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"cordboard/core"
+	"cordboard/core/config"
+	"cordboard/core/engine"
+	"cordboard/store/bolt"
 )
 
 // A command goes down once and comes back as a batch; its undo takes it back, unless someone else was there first.
@@ -260,4 +264,35 @@ func TestNamesThatAreNear(t *testing.T) {
 	answer, code := b.call("agent:main:main", "sessions_history", `{"sessionKey":"597324a0"}`)
 	assert.Equal(t, core.CodeNotFound, code)
 	assert.NotContains(t, answer["error"], "d852")
+}
+
+// What a board tells outlives the store: no text in it is borrowed from the file (agents that only the store knows are counted over
+// borrowed keys).
+func TestInfoOutlivesTheStore(t *testing.T) {
+	dir := t.TempDir()
+	store, err := bolt.Open(bolt.Options{Dir: dir})
+	require.NoError(t, err)
+	b := &bench{t: t, store: store}
+	for i := range 60 { // enough for pages of their own
+		b.put(session(fmt.Sprint("agent:zed:", i)))
+	}
+	require.NoError(t, store.Close())
+
+	store, err = bolt.Open(bolt.Options{Dir: dir, ReadOnly: true})
+	require.NoError(t, err)
+	cfg, _, err := config.Parse("test.json5", nil)
+	require.NoError(t, err)
+	e, err := engine.New(store, cfg, engine.Options{Version: "test"})
+	require.NoError(t, err)
+	board, err := e.Board(t.Context(), core.Operator)
+	require.NoError(t, err)
+	info, err := board.Info(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, board.Close())
+	require.NoError(t, store.Close())
+	ids := map[string]int{}
+	for _, a := range info.Agents {
+		ids[strings.Clone(a.ID)] = a.Sessions
+	}
+	assert.Equal(t, map[string]int{"main": 0, "zed": 60}, ids)
 }

@@ -52,26 +52,32 @@ func (b *board) agents(r core.Reader) ([]core.AgentInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts := map[string]int{}
+	counts := map[string]*int{} // counted in place: to assign to a key that is there puts the borrowed text in its place
 	err = r.Heads(core.HeadCursor{}, func(h *core.Head) bool {
 		fillParent(r, h)
 		if !h.Flags.Has(core.FlagArchived) && v.allows(h.Key, h.Parent) {
 			agent := b.names.AgentOf(h.Key)
-			if _, known := counts[agent]; !known {
-				agent = strings.Clone(agent)
+			n := counts[agent]
+			if n == nil {
+				n = new(int)
+				counts[strings.Clone(agent)] = n
 			}
-			counts[agent]++
+			*n++
 		}
 		return true
 	})
 	var list []core.AgentInfo
 	for _, a := range b.config.Agents.List {
-		list = append(list, core.AgentInfo{ID: a.ID, Name: a.Name, Configured: true, Default: a.ID == b.names.DefaultAgent(), Sessions: counts[a.ID]})
+		info := core.AgentInfo{ID: a.ID, Name: a.Name, Configured: true, Default: a.ID == b.names.DefaultAgent()}
+		if n := counts[a.ID]; n != nil {
+			info.Sessions = *n
+		}
+		list = append(list, info)
 		delete(counts, a.ID)
 	}
 	configured := len(list)
 	for id, n := range counts {
-		list = append(list, core.AgentInfo{ID: id, Sessions: n})
+		list = append(list, core.AgentInfo{ID: id, Sessions: *n})
 	}
 	slices.SortFunc(list[configured:], func(x, y core.AgentInfo) int { return strings.Compare(x.ID, y.ID) })
 	return list, err
