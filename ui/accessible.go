@@ -2,8 +2,10 @@ package ui
 
 import (
 	"strconv"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
 
 	"cordboard/core"
 	"cordboard/ui/safe"
@@ -107,9 +109,23 @@ func (m *Model) pointIn(l layer) (x, y int) {
 	x, y = 1, 1
 	if p, ok := l.(pointed); ok {
 		x, y = p.point(m)
+	} else if i, j, ok := markIn(box); ok {
+		x, y = i, j
 	}
 	left, top := m.corner(box)
 	return left + x, top + y
+}
+
+// markIn finds where something is typed in a box, else the mark of its row that is chosen.
+func markIn(box []string) (x, y int, ok bool) {
+	for _, mark := range [...]string{"▏", "▌"} {
+		for y, text := range box {
+			if before, _, ok := strings.Cut(ansi.Strip(text), mark); ok {
+				return safe.Width(before), y, true
+			}
+		}
+	}
+	return 0, 0, false
 }
 
 func (m *Model) pointInPane() (x, y int) {

@@ -198,3 +198,63 @@ func TestBursts(t *testing.T) {
 	c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(" agent:main"), Paste: true})
 	require.Equal(t, "s2 agent:main", c.m.filter.input.Value())
 }
+
+// drawer is a State that lives in memory.
+type drawer map[string][]byte
+
+func (d drawer) Load(name string) ([]byte, error)    { return d[name], nil }
+func (d drawer) Save(name string, data []byte) error { d[name] = data; return nil }
+
+// The next run finds order, filters, views and what was read as they were left, and looks as the operator.
+func TestTheNextRun(t *testing.T) {
+	b := mixture()
+	d := drawer{}
+	c := consoleIn(t, Env{Board: b, State: d}, noon, 160, 45)
+	c.press("S", "S", "f")
+	c.choose("kind cron", " ")
+	c.choose("agent main", " ", "esc")
+	c.press("b")
+	c.typed("mine")
+	c.press("enter", "esc", "enter")
+	c.elapse(readAfter)
+	tree := c.inTree()
+	require.NoError(t, c.m.Close())
+
+	read := c.m.tree.selected()
+	grow(b, read, noon.Add(time.Hour))
+	b.Put(core.Head{Key: "agent:main:later", LastSeq: 3, UpdatedAt: noon.Add(time.Hour).UnixMilli()}, core.SessionDetail{})
+	next := consoleIn(t, Env{Board: b, State: d}, noon.Add(2*time.Hour), 160, 45)
+	require.Contains(t, next.header(), "filter: no cron · agent main")
+	require.Contains(t, next.header(), "sort tokens")
+	require.Contains(t, next.header(), "as operator")
+	require.Len(t, next.inTree(), len(tree)+1)
+	require.Len(t, next.m.views, 1)
+	require.True(t, next.m.unread.news(next.m.fleet.heads["agent:main:later"]))
+	require.True(t, next.m.unread.news(next.m.fleet.heads[read]))
+	next.press("F")
+	require.Contains(t, next.header(), "filter: none")
+
+	d["console"] = []byte(`{"filters": {"name": "last", "sort": "sideways"}, "views": 7, "unread": []}`)
+	odd := consoleIn(t, Env{Board: b, State: d}, noon, 160, 45)
+	require.Contains(t, odd.header(), "filter: none")
+	require.Contains(t, odd.view(), "sideways")
+}
+
+// The accessible console says in words what is a sign elsewhere, and its cursor stands where a layer wants it.
+func TestSignsInWords(t *testing.T) {
+	board, _ := engineOn(t, true)
+	c := consoleIn(t, Env{Board: board, Accessible: true}, noon, 100, 30)
+	c.press("m", "up", "V")
+	require.Contains(t, splitLines(c.view())[3], "marked")
+	require.Contains(t, splitLines(c.view())[3], "viewpoint")
+	require.Contains(t, c.view(), "unread")
+	at := func() string {
+		row, col := c.m.Cursor()
+		return string([]rune(splitLines(c.view())[row-1])[col-1:])
+	}
+	c.press("L")
+	c.typed("desk")
+	require.Equal(t, ' ', []rune(at())[0], "behind what is typed")
+	c.press("esc", "f", "down")
+	require.True(t, strings.HasPrefix(at(), "> [ ] archived too"), at())
+}

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/charmbracelet/bubbles/cursor"
-	"github.com/charmbracelet/bubbles/key"
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -31,11 +29,9 @@ type filter struct {
 }
 
 func newFilter() filter {
-	in := textinput.New()
-	in.CharLimit = 200
-	in.Cursor.SetMode(cursor.CursorStatic)
-	in.KeyMap.Paste = key.NewBinding(key.WithDisabled()) // it reads the clipboard of the machine; a terminal's own paste comes as keys
-	return filter{input: in}
+	f := newField()
+	f.input.Blur()
+	return filter{input: f.input}
 }
 
 // asked is a filter as it was asked for.

@@ -25,19 +25,19 @@ func viewActions() []action {
 }
 
 // seeMemories are what is remembered of what was read and of the views that were kept.
-func seeMemories() []memory { return []memory{unreadMemory(), viewsMemory()} }
+func seeMemories() []memory { return []memory{unreadMemory(), viewsMemory(), filterMemory()} }
 
 // startSeeing shows the tree as the command line asks for.
 func (m *Model) startSeeing() tea.Cmd {
 	s := m.env.Start
-	v, found := SavedView{}, s.View == ""
+	v, found := m.view(""), s.View == ""
 	for _, saved := range m.views {
 		if saved.Name == s.View {
 			v, found = saved, true
 		}
 	}
 	if s.Filter != "" {
-		v.Text = s.Filter
+		v = SavedView{Text: s.Filter}
 	}
 	if s.LookAs != "" {
 		v.LookAs, v.Scope = s.LookAs, ""

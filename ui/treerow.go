@@ -20,6 +20,7 @@ type treeView struct {
 	k      *inks
 	tree   *tree
 	heads  map[string]*core.Head
+	words  bool // what else is a sign is said in words
 	sight  *sight
 	marks  map[string]bool
 	unread *unread
@@ -197,6 +198,9 @@ func (v treeView) facts(sh *shades, n *node, h *core.Head, st state, r row) []ru
 	if n.id == v.sight.viewpoint {
 		runs = append(runs, run{sh.accent, " ◉"})
 	}
+	if text := v.signsInWords(h); v.words && text != "" {
+		runs = append(runs, run{sh.accent, text})
+	}
 	if !v.sight.sees(n.id) {
 		runs = append(runs, run{sh.dim, " hidden"})
 	}
@@ -216,6 +220,21 @@ func (v treeView) facts(sh *shades, n *node, h *core.Head, st state, r row) []ru
 		runs = append(runs, run{sh.warn, " " + n.adrift.word()})
 	}
 	return runs
+}
+
+// signsInWords are the marks of a row for who hears it read.
+func (v treeView) signsInWords(h *core.Head) string {
+	text := ""
+	if v.marks[h.Key] {
+		text += " marked"
+	}
+	if v.unread.news(h) {
+		text += " unread"
+	}
+	if h.Key == v.sight.viewpoint {
+		text += " viewpoint"
+	}
+	return text
 }
 
 func (a adrift) word() string {

@@ -84,6 +84,16 @@ func (v *SavedView) words() string {
 
 // applyView shows the tree as a view says: what the view does not set is not set.
 func (m *Model) applyView(v SavedView) tea.Cmd {
+	m.takeView(v)
+	var about tea.Cmd
+	if v.Text != "" {
+		about = m.askAbout()
+	}
+	return tea.Batch(m.runFilter(), m.rebuild(), m.lookAs(v.LookAs, v.Scope), about)
+}
+
+// takeView takes up order and filters; nothing is asked for yet.
+func (m *Model) takeView(v SavedView) {
 	kinds, _ := sortsNamed(v.Kinds)
 	m.order, _ = orderNamed(v.Sort)
 	m.filter.criteria = criteria{kinds, v.Agent, v.Channel, v.Live, time.Duration(v.Minutes) * time.Minute, v.Archived}
@@ -91,11 +101,6 @@ func (m *Model) applyView(v SavedView) tea.Cmd {
 	m.filter.input.SetValue(v.Text)
 	m.looking.hide = v.Hide
 	m.barsDirty = true
-	var about tea.Cmd
-	if v.Text != "" {
-		about = m.askAbout()
-	}
-	return tea.Batch(m.runFilter(), m.rebuild(), m.lookAs(v.LookAs, v.Scope), about)
 }
 
 // viewsMemory keeps the saved views. One that is damaged is left out by name, the others are in force.
@@ -127,6 +132,29 @@ func viewsMemory() memory {
 				m.putView(v)
 			}
 			return wrong
+		},
+	}
+}
+
+// filterMemory keeps order and filters; whose eyes one looked with is no lasting choice.
+func filterMemory() memory {
+	return memory{
+		name: "filters",
+		keep: func(m *Model) any {
+			v := m.view("last")
+			v.LookAs, v.Scope = "", ""
+			return v
+		},
+		recall: func(m *Model, raw json.RawMessage) error {
+			var v SavedView
+			err := json.Unmarshal(raw, &v)
+			if err == nil {
+				err = v.check()
+			}
+			if err == nil {
+				m.takeView(v)
+			}
+			return err
 		},
 	}
 }
