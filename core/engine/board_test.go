@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -295,4 +297,68 @@ func TestInfoOutlivesTheStore(t *testing.T) {
 		ids[strings.Clone(a.ID)] = a.Sessions
 	}
 	assert.Equal(t, map[string]int{"main": 0, "zed": 60}, ids)
+}
+
+// What a board answers is its own: it can be read when the store that it came from is closed and its memory is gone.
+func TestAnswersOutliveTheStore(t *testing.T) {
+	dir := t.TempDir()
+	store, err := bolt.Open(bolt.Options{Dir: dir})
+	require.NoError(t, err)
+	_, err = store.Update(t.Context(), func(tx core.Tx) error {
+		for i := range 100 { // a table of a few records is a copy
+			key := []string{"agent:main:main", "agent:ops:a"}[min(i, 1)]
+			if i > 1 {
+				key = fmt.Sprintf("agent:%s:%d", []string{"ops", "research"}[i%2], i)
+			}
+			id := "id-of-" + key
+			if err := errors.Join(tx.PutSession(core.Session{Key: key, SessionID: id, UpdatedAt: 5, Label: "label", SpawnedBy: "agent:main:main"}),
+				tx.PutGeneration(core.Generation{ID: id, SessionID: id, Key: key, State: core.GenerationCurrent})); err != nil {
+				return err
+			}
+			if _, _, err := tx.Append(id, core.Message{Role: core.RoleUser, Raw: json.RawMessage(user("needle"))}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.NoError(t, store.Close())
+
+	store, err = bolt.Open(bolt.Options{Dir: dir, ReadOnly: true}) // it lets go of its memory after every read
+	require.NoError(t, err)
+	cfg, _, err := config.Parse("", nil)
+	require.NoError(t, err)
+	e, err := engine.New(store, cfg, engine.Options{Clock: &fakeClock{now: noon}})
+	require.NoError(t, err)
+	b, err := e.Board(t.Context(), core.Operator)
+	require.NoError(t, err)
+	var answers []any
+	for _, read := range []func() (any, error){
+		func() (any, error) { return b.Info(t.Context()) },
+		func() (any, error) { return b.Sessions(t.Context(), core.SessionQuery{}) },
+		func() (any, error) {
+			return b.Sessions(t.Context(), core.SessionQuery{Viewpoint: "agent:ops:a", WithHidden: true})
+		},
+		func() (any, error) { return b.Messages(t.Context(), core.MessageQuery{Session: "agent:ops:a"}) },
+		func() (any, error) {
+			return b.Records(t.Context(), core.RecordQuery{Kind: core.RecordSession, Session: "agent:main:main"})
+		},
+		func() (any, error) { return b.Records(t.Context(), core.RecordQuery{Kind: core.RecordOrphans}) },
+		func() (any, error) { return b.Search(t.Context(), core.SearchQuery{Text: "needle", Generation: true}) },
+		func() (any, error) {
+			return b.Call(t.Context(), core.ToolCall{Tool: "sessions_list", Params: json.RawMessage(`{"messageLimit":2}`)})
+		},
+		func() (any, error) {
+			_, err := b.Records(t.Context(), core.RecordQuery{Kind: core.RecordSession, Session: "agent:ops:x"})
+			return err.Error(), nil
+		},
+	} {
+		answer, err := read()
+		require.NoError(t, err)
+		answers = append(answers, answer)
+	}
+	require.NoError(t, store.Close())
+	text, err := json.Marshal(answers)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"id":"ops"`)
 }
