@@ -34,7 +34,7 @@ func newAgents(a *app) *cobra.Command {
 			})
 		},
 	}
-	addAs(c, &as)
+	a.addAs(c, &as)
 	return c
 }
 

@@ -98,6 +98,7 @@ func (a *app) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
-func addAs(c *cobra.Command, as *string) {
+func (a *app) addAs(c *cobra.Command, as *string) {
 	c.Flags().StringVar(as, "as", "", "act as this session: its scope, bounds and masking apply")
+	offer(c, "as", a.sessionKeys)
 }

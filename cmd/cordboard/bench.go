@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -47,12 +46,12 @@ func newBench(a *app) *cobra.Command {
 			if sessions < 10 || messages < sessions {
 				return &usageError{fmt.Errorf("--sessions %d --messages %d: at least 10 sessions, and a message for each", sessions, messages)}
 			}
-			dir, err := os.MkdirTemp(a.dir, "cordboard-bench-")
+			dir, err := newScratch(a.dir, "cordboard-bench-")
 			if err != nil {
 				return err
 			}
-			defer os.RemoveAll(dir)
-			report, err := a.bench(c.Context(), dir, sessions, messages)
+			defer dir.remove()
+			report, err := a.bench(c.Context(), dir.path, sessions, messages)
 			if err != nil {
 				return err
 			}

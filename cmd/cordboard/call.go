@@ -24,7 +24,8 @@ func newCall(a *app) *cobra.Command {
 		Short: "Call a session tool and print its JSON answer",
 		Long: "call runs one of " + strings.Join(host.ToolNames(), ", ") + "\nwith the given parameters ({} when left out, - reads them from standard input) and prints " +
 			"the\nanswer, a refusal too. Exit code 4 is a refusal by scope, 2 wrong parameters, 1 any other.",
-		Args: usageArgs(cobra.RangeArgs(1, 2)),
+		Args:              usageArgs(cobra.RangeArgs(1, 2)),
+		ValidArgsFunction: oneOf(toolNames),
 		RunE: func(c *cobra.Command, args []string) error {
 			params := []byte("{}")
 			if len(args) == 2 {
@@ -45,7 +46,7 @@ func newCall(a *app) *cobra.Command {
 			})
 		},
 	}
-	addAs(c, &as)
+	a.addAs(c, &as)
 	return c
 }
 

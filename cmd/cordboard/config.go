@@ -35,9 +35,10 @@ func newConfig(a *app) *cobra.Command {
 			return a.configCheck(o)
 		},
 	}, &cobra.Command{
-		Use:   "show [KEY]",
-		Short: "Show the effective value of every key and where it comes from",
-		Args:  usageArgs(cobra.MaximumNArgs(1)),
+		Use:               "show [KEY]",
+		Short:             "Show the effective value of every key and where it comes from",
+		Args:              usageArgs(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: oneOf(a.configKeys),
 		RunE: func(c *cobra.Command, args []string) error {
 			key := ""
 			if len(args) == 1 {

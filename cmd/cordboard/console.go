@@ -29,7 +29,8 @@ type consoleFlags struct {
 	readOnly, accessible, ascii   bool
 }
 
-func addConsoleFlags(c *cobra.Command, f *consoleFlags) {
+func (a *app) addConsoleFlags(c *cobra.Command) {
+	f := &a.console
 	flags := c.Flags()
 	flags.StringVar(&f.session, "session", "", "open on this session: a KEY as for the verbs")
 	flags.StringVar(&f.view, "view", "", "open with this saved view")
@@ -39,6 +40,9 @@ func addConsoleFlags(c *cobra.Command, f *consoleFlags) {
 	flags.BoolVar(&f.readOnly, "readonly", false, "change nothing, whatever is pressed")
 	flags.BoolVar(&f.accessible, "accessible", false, "one pane, no boxes, the terminal's own cursor at the selection (ui.accessible)")
 	flags.BoolVar(&f.ascii, "ascii", false, "draw borders and signs in ASCII, for terminals that draw them two cells wide")
+	offer(c, "session", a.sessionKeys)
+	offer(c, "look-as", a.sessionKeys)
+	offer(c, "theme", func(*cobra.Command) []string { return themeNames() })
 }
 
 // actor is on whose behalf the console acts.

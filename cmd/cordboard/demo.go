@@ -25,15 +25,15 @@ func newDemo(a *app) *cobra.Command {
 			if done, err := a.underSupervision(c.Context()); done {
 				return err
 			}
-			dir, err := os.MkdirTemp("", "cordboard-demo-")
+			dir, err := newScratch("", "cordboard-demo-")
 			if err != nil {
 				return err
 			}
-			defer os.RemoveAll(dir)
-			return a.demo(c.Context(), dir)
+			defer dir.remove()
+			return a.demo(c.Context(), dir.path)
 		},
 	}
-	addConsoleFlags(c, &a.console)
+	a.addConsoleFlags(c)
 	return c
 }
 

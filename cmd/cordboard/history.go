@@ -30,13 +30,14 @@ func newHistory(a *app) *cobra.Command {
 		Short: "Print a session's transcript, older generations by their sessionId",
 		Long: "history prints the newest messages of a session, oldest first. --json and --jsonl print each message byte for byte as it is\n" +
 			"stored. With --as it shows what the session's own sessions_history answers, bounds and masking included; --json prints that answer.",
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Args:              usageArgs(cobra.ExactArgs(1)),
+		ValidArgsFunction: oneOf(a.sessionKeys),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.read(c, f.as, func(ctx context.Context, b core.Board) error { return a.history(ctx, b, args[0], f) })
 		},
 	}
 	flags := c.Flags()
-	addAs(c, &f.as)
+	a.addAs(c, &f.as)
 	flags.IntVar(&f.limit, "limit", 200, "how many of the newest messages, up to 1000")
 	flags.BoolVar(&f.all, "all", false, "the whole transcript")
 	flags.BoolVar(&f.tools, "tools", false, "tool results too")

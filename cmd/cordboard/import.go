@@ -21,7 +21,8 @@ func newImport(a *app) *cobra.Command {
 		Short: "Copy an OpenClaw state directory into the store",
 		Long: "import reads the sessions, transcripts and spawn registry of DIR. It may be stopped and run again: a second run adds only what is\n" +
 			"new. What cannot be read is reported and skipped, all else is taken over. DIR is never changed.",
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Args:              usageArgs(cobra.ExactArgs(1)),
+		ValidArgsFunction: onlyDirectories,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := host.CheckSource(args[0]); err != nil {
 				return err // before a store is made for nothing

@@ -42,7 +42,7 @@ func newList(a *app) *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	addAs(c, &f.as)
+	a.addAs(c, &f.as)
 	flags.StringSliceVar(&f.kinds, "kinds", nil, "only these kinds: main, group, cron, hook, node, other")
 	flags.StringVar(&f.agent, "agent", "", "only this agent's sessions")
 	flags.StringVar(&f.channel, "channel", "", "only this channel's sessions")
@@ -51,6 +51,8 @@ func newList(a *app) *cobra.Command {
 	flags.BoolVar(&f.all, "all", false, "all of them")
 	flags.BoolVar(&f.archived, "archived", false, "archived ones too")
 	flags.IntVar(&f.messages, "messages", 0, "with --json: the last messages of each, up to 20")
+	offer(c, "kinds", kindNames)
+	offer(c, "agent", a.agentIDs)
 	return c
 }
 

@@ -119,7 +119,7 @@ func newRoot(a *app) *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	root.AddGroup(&cobra.Group{ID: "read", Title: "Read:"}, &cobra.Group{ID: "fill", Title: "Fill the store:"},
 		&cobra.Group{ID: "care", Title: "Look after it:"})
-	addConsoleFlags(root, &a.console)
+	a.addConsoleFlags(root)
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = group

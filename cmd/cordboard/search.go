@@ -34,6 +34,8 @@ func newSearch(a *app) *cobra.Command {
 	flags.StringVar(&q.Agent, "agent", "", "only this agent's sessions")
 	flags.BoolVar(&q.Generation, "generations", false, "older generations and transcripts without a session too")
 	flags.IntVar(&limit, "limit", 100, "stop after this many hits")
+	offer(c, "session", a.sessionKeys)
+	offer(c, "agent", a.agentIDs)
 	return c
 }
 

@@ -15,9 +15,10 @@ import (
 
 func newShow(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show KEY|SESSIONID",
-		Short: "Show everything about one session but its messages",
-		Args:  usageArgs(cobra.ExactArgs(1)),
+		Use:               "show KEY|SESSIONID",
+		Short:             "Show everything about one session but its messages",
+		Args:              usageArgs(cobra.ExactArgs(1)),
+		ValidArgsFunction: oneOf(a.sessionKeys),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.read(c, "", func(ctx context.Context, b core.Board) error {
 				page, err := b.Records(ctx, core.RecordQuery{Kind: core.RecordSession, Session: args[0]})

@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
@@ -32,9 +31,7 @@ type wardrobe struct {
 // that is broken is told and done without; one that the command line names must be right.
 func (a *app) dress(s host.ConfigUI) (*wardrobe, error) {
 	w := &wardrobe{renderer: lipgloss.NewRenderer(io.Discard)}
-	if dir := host.UserDir(); dir != "" {
-		w.dirs = []string{filepath.Join(dir, "themes")}
-	}
+	w.dirs = themeDirs()
 	w.renderer.SetColorProfile(termenv.NewOutput(os.Stdout, termenv.WithEnvironment(environ(a.getenv))).EnvColorProfile())
 	if w.plain = a.getenv("NO_COLOR") != "" || a.getenv("TERM") == "dumb"; w.plain {
 		w.renderer.SetColorProfile(termenv.Ascii)
