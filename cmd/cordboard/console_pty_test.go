@@ -141,6 +141,7 @@ func TestSuspend(t *testing.T) {
 	shell.sees("following")
 	shell.keys("\x1b[B\x1b[B")
 	shell.sees("14/26")
+	shell.sees("Rollback was not needed") // the transcript has come too
 	frame := shell.text()
 	raw := shell.settings()
 	require.NotEqual(t, before, raw)
