@@ -29,6 +29,9 @@ func (b *board) Sessions(ctx context.Context, q core.SessionQuery) (core.Session
 		if err != nil {
 			return err
 		}
+		if q.Scope != "" && v.asker != core.ActorOperator {
+			return core.Errorf(core.CodeForbidden, "only the operator tries another scope on").Because("tools.sessions.visibility")
+		}
 		if q.Scope != "" && !v.operator {
 			v = v.under(q.Scope)
 		}

@@ -27,7 +27,19 @@ func (b *board) Info(ctx context.Context) (core.Info, error) {
 		info.Agents, err = b.agents(r)
 		return err
 	})
+	if b.actor.Kind != core.ActorOperator {
+		info.Store = visibleStore(info)
+	}
 	return info, err
+}
+
+// visibleStore is what a session hears of the store: how many sessions it may see, not how many there are, nor where.
+func visibleStore(info core.Info) core.StoreInfo {
+	seen := core.StoreInfo{Epoch: info.Store.Epoch, Rev: info.Store.Rev, Schema: info.Store.Schema, ReadOnly: info.Store.ReadOnly}
+	for _, a := range info.Agents {
+		seen.Sessions += a.Sessions
+	}
+	return seen
 }
 
 // missing lists the verbs this board cannot do, with the reason.

@@ -31,7 +31,7 @@ func newNeedle(text string) (needle, error) {
 	if len(text) > maxNeedle {
 		return needle{}, core.Errorf(core.CodeInvalidParams, "text is %d bytes: at most %d", len(text), maxNeedle)
 	}
-	n := needle{folded: strings.ToLower(text)}
+	n := needle{folded: strings.Map(fold, text)}
 	n.probe = []byte(longestPlain(n.folded))
 	for i, c := range n.probe {
 		if frequency(c) < frequency(n.probe[n.rare]) {
@@ -39,6 +39,15 @@ func newNeedle(text string) (needle, error) {
 		}
 	}
 	return n, nil
+}
+
+// fold is lower case, rune by rune. Two signs that have an ASCII letter for it keep to themselves, so that a text of ASCII letters is found
+// by its bytes.
+func fold(r rune) rune {
+	if r == '\u0130' || r == '\u212a' { // İ and the Kelvin sign
+		return r
+	}
+	return unicode.ToLower(r)
 }
 
 // longestPlain is the longest run of letters, digits and punctuation that no JSON writer escapes and no case folding changes in length.
@@ -153,7 +162,7 @@ func prefixFold(s, folded string) (length int, ok bool) {
 			return 0, false
 		}
 		got, size := utf8.DecodeRuneInString(rest)
-		if unicode.ToLower(got) != want {
+		if fold(got) != want {
 			return 0, false
 		}
 		rest = rest[size:]

@@ -35,7 +35,11 @@ func (e *Engine) resolve(r core.Reader, v viewer, input string) (target, error) 
 			continue
 		}
 		found := target{key: session.Key, session: session, exists: true, generation: session.SessionID}
-		return found, v.refusal(found, lookup)
+		refused := v.refusal(found, lookup)
+		if refused == nil || lookup.KeyShaped {
+			return found, refused
+		}
+		// A hidden key that looks like a sessionId must not stand in front of one that the caller may use.
 	}
 	if lookup.KeyShaped {
 		return target{}, v.missing(r, lookup)
@@ -45,6 +49,9 @@ func (e *Engine) resolve(r core.Reader, v viewer, input string) (target, error) 
 
 // resolveID takes the input for a sessionId, the id of an older generation, or the name of the file a transcript was read from.
 func (e *Engine) resolveID(r core.Reader, v viewer, lookup key.Lookup) (target, error) {
+	if own, ok, err := v.ownID(r, lookup.Input); ok || err != nil {
+		return own, err
+	}
 	g, ok, err := generationNamed(r, lookup.Input)
 	if err != nil {
 		return target{}, err
@@ -59,6 +66,31 @@ func (e *Engine) resolveID(r core.Reader, v viewer, lookup key.Lookup) (target, 
 		}
 	}
 	return found, v.refusal(found, lookup)
+}
+
+// ownID finds the caller itself or one of its children by sessionId. A generation names one session, and where two sessions of a source
+// share a sessionId that may be a hidden one.
+func (v viewer) ownID(r core.Reader, id string) (target, bool, error) {
+	if v.operator {
+		return target{}, false, nil
+	}
+	keys := []string{v.key}
+	if err := r.Children(v.key, func(child string) bool {
+		keys = append(keys, strings.Clone(child))
+		return true
+	}); err != nil {
+		return target{}, false, err
+	}
+	for _, k := range keys {
+		s, ok, err := r.Session(k)
+		if err != nil {
+			return target{}, false, err
+		}
+		if ok && s.SessionID == id && v.allows(s.Key, s.SpawnedBy) {
+			return target{key: s.Key, session: s, exists: true, generation: id}, true, nil
+		}
+	}
+	return target{}, false, nil
 }
 
 // generationNamed finds a generation by id or, since people copy names from a directory, by `<sessionId>.jsonl` with any suffix.

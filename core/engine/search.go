@@ -122,7 +122,7 @@ func (s *searcher) one() error {
 func (s *searcher) sessions() (done bool, err error) {
 	resume := s.at
 	if resume.Generation != "" {
-		if done, err := s.session(resume.Key); err != nil || !done {
+		if done, err := s.resumed(resume.Key); err != nil || !done {
 			return false, err
 		}
 	}
@@ -146,6 +146,15 @@ func (s *searcher) sessions() (done bool, err error) {
 		err = inner
 	}
 	return done, err
+}
+
+// resumed goes on in the session that the cursor names. A cursor opens nothing: whoever brings it must see that session.
+func (s *searcher) resumed(key string) (done bool, err error) {
+	head, ok, err := s.reader.Head(key)
+	if err != nil || !ok || !s.wanted(&head) {
+		return true, err
+	}
+	return s.session(key)
 }
 
 func (s *searcher) wanted(h *core.Head) bool {

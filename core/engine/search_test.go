@@ -47,6 +47,8 @@ func TestSearchFindsTextAsPeopleReadIt(t *testing.T) {
 		{"tool call arguments", `{"role":"assistant","content":[{"type":"toolCall","id":"1","name":"exec","arguments":{"cmd":"df -h"}}]}`, "df -h", "df -h"},
 		{"thinking", `{"role":"assistant","content":[{"type":"thinking","thinking":"perhaps not"}]}`, "perhaps", "perhaps"},
 		{"cause of a failure", `{"role":"assistant","content":[],"stopReason":"error","errorMessage":"429 too many"}`, "too many", "too many"},
+		{"a dotted capital", user("İstanbul trip"), "İstanbul trip", "İstanbul trip"},
+		{"the Kelvin sign", user("at 273\u212a now"), "273\u212a", "273\u212a"},
 		{"letters k and s", user("sinks and risks"), "SINKS AND", "sinks and"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
