@@ -38,10 +38,14 @@ func (t *transcript) unfollow() {
 	}
 }
 
-// current is the message under the cursor, nil where there is none.
+// current is the message under the cursor, nil where there is none or where it is still on its way. Several keys may have come at once:
+// it is where the last of them put it.
 func (t *transcript) current() *core.Message {
+	if t.dirty {
+		t.settle()
+	}
 	i := t.find(t.cursor.at)
-	if t.cursor.at == 0 || i >= len(t.held) || t.held[i].Seq != t.cursor.at {
+	if t.cursor.at == 0 || !t.known || i >= len(t.held) || t.held[i].Seq != t.cursor.at {
 		return nil
 	}
 	return &t.held[i]

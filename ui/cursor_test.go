@@ -202,6 +202,19 @@ func TestAtTime(t *testing.T) {
 	})
 }
 
+// Keys that come in one read mean what they mean one by one.
+func TestKeysAtOnce(t *testing.T) {
+	s := newShelf(t)
+	s.session(mainKey, numbered(1, 100)...)
+	c := s.read(mainKey, 80, 24)
+	b := c.withOutside()
+	for keys, want := range map[string]string{"KKy": "message 98", "Gy": "message 100", "KKJy": "message 99"} {
+		c.press("home", "end")
+		c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(keys)})
+		require.Equal(t, want, b.taken(t), keys)
+	}
+}
+
 // A click chooses the message, and the terminal's own cursor stands where the selection is.
 func TestPointing(t *testing.T) {
 	s := newShelf(t)

@@ -131,6 +131,7 @@ type exportedMsg struct {
 }
 
 func (msg exportedMsg) apply(m *Model) tea.Cmd {
+	m.said, m.barsDirty = "", true
 	switch {
 	case m.ended(msg.err):
 		return nil
@@ -157,9 +158,12 @@ func (m *Model) exportMarkdown() tea.Cmd {
 
 func (m *Model) exportJSONL() tea.Cmd {
 	m.said = "exporting…"
-	export, id := m.env.Export, m.trans.gen.ID
+	export, name := m.env.Export, m.trans.gen.ID
+	if m.trans.generation == "" && m.trans.key != "" {
+		name = m.trans.key
+	}
 	return func() tea.Msg {
-		path, err := guarded(func() (string, error) { return export(m.ctx, id) })
+		path, err := guarded(func() (string, error) { return export(m.ctx, name) })
 		return exportedMsg{path, err}
 	}
 }

@@ -239,5 +239,5 @@ func TestExports(t *testing.T) {
 	c.m.env.Export = func(_ context.Context, session string) (string, error) { asked = session; return "/x/y.jsonl", nil }
 	c.press("x", "6")
 	require.Equal(t, "written to /x/y.jsonl", c.told())
-	require.Equal(t, idOf(mainKey), asked)
+	require.Equal(t, mainKey, asked)
 }
