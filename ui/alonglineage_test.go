@@ -8,6 +8,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"cordboard/core"
 	"cordboard/ui/uitest"
@@ -257,4 +258,47 @@ func TestSignsInWords(t *testing.T) {
 	require.Equal(t, ' ', []rune(at())[0], "behind what is typed")
 	c.press("esc", "f", "down")
 	require.True(t, strings.HasPrefix(at(), "> [ ] archived too"), at())
+}
+
+// However much was read, tidying up changes no mark.
+func TestTidyChangesNoMark(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		u := unread{Since: 50, Read: map[string]uint64{}}
+		heads := map[string]*core.Head{}
+		for i := range rapid.IntRange(0, 30).Draw(t, "sessions") {
+			h := &core.Head{Key: string(rune('a' + i)), LastSeq: uint64(rapid.IntRange(0, 9).Draw(t, "last")), UpdatedAt: int64(rapid.IntRange(0, 200).Draw(t, "at"))}
+			heads[h.Key] = h
+			if rapid.Bool().Draw(t, "looked") {
+				u.Read[h.Key] = uint64(rapid.IntRange(0, 9).Draw(t, "read"))
+			}
+		}
+		before := map[string]bool{}
+		for key, h := range heads {
+			before[key] = u.news(h)
+		}
+		u.tidy(heads, time.UnixMilli(100))
+		for key, h := range heads {
+			require.Equal(t, before[key], u.news(h), key)
+		}
+		for key := range u.Read {
+			require.True(t, before[key])
+		}
+	})
+}
+
+// R179: a folded session tells how many it hides, at any depth.
+func TestFoldedTellsHowMany(t *testing.T) {
+	b := uitest.New("/data")
+	for _, h := range []core.Head{
+		{Key: "agent:main:top", UpdatedAt: 9},
+		{Key: "agent:main:mid", Parent: "agent:main:top"},
+		{Key: "agent:ops:low", Parent: "agent:main:mid"},
+		{Key: "agent:main:side", Parent: "agent:main:top"},
+	} {
+		b.Put(h, core.SessionDetail{})
+	}
+	c := newConsole(t, b, 80, 24)
+	require.NotContains(t, c.pane(paneTree), "+")
+	c.press(" ")
+	require.Contains(t, c.pane(paneTree), "▸· top +3")
 }

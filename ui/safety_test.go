@@ -103,6 +103,7 @@ func TestEveryFrameIsSound(t *testing.T) {
 	keys := []string{
 		"down", "up", "pgdown", "pgup", "g", "G", " ", "left", "right", "-", "+", "a", "u", "r", "tab", "shift+tab", "enter", "esc", "i", "?", "t", "T",
 		"w", "o", "O", "0", "$", "/", "x", "一", "backspace",
+		"f", "F", "S", "V", "L", "v", "d", "X", "m", "M", "ctrl+a", "E", "z", "b", "n", ".", ",", "[", "]", "U", "3",
 	}
 	for _, profile := range []termenv.Profile{termenv.Ascii, termenv.TrueColor} {
 		rapid.Check(t, func(t *rapid.T) {
@@ -125,7 +126,20 @@ func TestEveryFrameIsSound(t *testing.T) {
 // Every size from nothing to large, each screen in turn.
 func TestEverySize(t *testing.T) {
 	c := newConsole(t, hostileBoard(), 80, 24)
-	screens := [][]string{{}, {"enter", "t", "T"}, {"w", "$"}, {"i"}, {"?"}, {"esc", "esc", "esc", "/", "一"}}
+	screens := [][]string{
+		{},
+		{"enter", "t", "T"},
+		{"w", "$"},
+		{"i"},
+		{"?"},
+		{"esc", "esc", "esc", "/", "一"},
+		{"esc", "f", "down", " "},
+		{"F", "esc", "V", "down"},
+		{"X"},
+		{"esc", "L", "一"},
+		{"esc", "ctrl+a", "x"},
+		{"esc", "b"},
+	}
 	for _, keys := range screens {
 		c.press(keys...)
 		for w := 1; w <= 200; w += 1 + w/12 {

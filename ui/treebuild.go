@@ -176,6 +176,15 @@ func (f *forest) add(n node) int {
 	return len(f.nodes) - 1
 }
 
+// below counts the sessions under a node, at any depth.
+func (f *forest) below(i int) int {
+	n := 0
+	for _, kid := range f.nodes[i].kids {
+		n += 1 + f.below(kid)
+	}
+	return n
+}
+
 func (f *forest) agentOf(n *node) int { return f.index[agentNode(n.agent)] }
 
 // link puts every spawned session under its parent.

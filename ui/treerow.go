@@ -119,7 +119,11 @@ func (v treeView) session(l *line, sh *shades, n *node, h *core.Head, r row) {
 	l.add(sh.accent, lead).add(sh.dim, branch).add(sh.state[st], st.glyph()+" ")
 	right := v.columns(sh, h)
 	facts := v.facts(sh, n, h, st, r)
-	l.addAll(v.name(sh, n, h, l.left-widthOf(right)-widthOf(facts)))
+	below := ""
+	if r.folded {
+		below = " +" + count(int64(v.tree.forest.below(r.node)))
+	}
+	l.addAll(v.name(sh, n, h, l.left-widthOf(right)-widthOf(facts)-len(below))).add(sh.muted, below)
 	room := l.left - widthOf(right) - widthOf(facts)
 	tag, whole := "", true
 	if len(facts) == 0 {

@@ -48,6 +48,22 @@ type readingNow struct {
 	dwelt bool // for long enough to be looked at
 }
 
+// readMost is how many sessions are remembered one by one before what was read is written down anew.
+const readMost = 2000
+
+// tidy begins anew: everything without news counts as read from now on, and only what has news is remembered one by one.
+func (u *unread) tidy(heads map[string]*core.Head, now time.Time) {
+	fresh := unread{Since: now.UnixMilli(), Read: map[string]uint64{}}
+	for key, h := range heads {
+		if u.news(h) {
+			fresh.Read[key] = u.Read[key]
+		} else {
+			fresh.Since = max(fresh.Since, h.UpdatedAt)
+		}
+	}
+	*u = fresh
+}
+
 type readMsg struct{ key string }
 
 // readSoon takes the session turned to as read when it stays on the screen.
@@ -77,7 +93,14 @@ func (m *Model) readShown() {
 	}
 	if last, ok := m.unread.Read[h.Key]; !ok || last != h.LastSeq {
 		m.unread.look(h)
+		m.tidyUnread()
 		m.tree.dirty, m.insp.dirty = true, true
+	}
+}
+
+func (m *Model) tidyUnread() {
+	if len(m.unread.Read) > readMost {
+		m.unread.tidy(m.fleet.heads, m.env.Now())
 	}
 }
 
@@ -88,6 +111,7 @@ func (m *Model) readChosen() tea.Cmd {
 			m.unread.look(h)
 		}
 	}
+	m.tidyUnread()
 	m.tree.dirty, m.insp.dirty = true, true
 	return m.clearMarks()
 }

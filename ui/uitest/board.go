@@ -136,7 +136,7 @@ func (b *Board) Info(context.Context) (core.Info, error) {
 	return info, b.err
 }
 
-// Sessions implements core.Board; of the filters it knows Agent and Archived.
+// Sessions implements core.Board; of the filters it knows Agent and Archived, of the scopes `tree`.
 func (b *Board) Sessions(_ context.Context, q core.SessionQuery) (core.SessionPage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -154,13 +154,28 @@ func (b *Board) Sessions(_ context.Context, q core.SessionQuery) (core.SessionPa
 		heads = heads[i+1:]
 	}
 	limit := cmp.Or(q.Limit, 1000)
+	if q.Viewpoint != "" {
+		page.Scope = &core.ScopeInfo{Visibility: core.VisibilityTree, Effective: core.VisibilityTree}
+	}
 	for _, h := range heads[:min(limit, len(heads))] {
-		page.Rows = append(page.Rows, core.SessionRow{Head: h})
+		row := core.SessionRow{Head: h}
+		if v := see(q.Viewpoint, h); !v.Allowed {
+			row.Hidden = &v
+		}
+		page.Rows = append(page.Rows, row)
 	}
 	if len(heads) > limit {
 		page.Next = heads[limit-1].Key
 	}
 	return page, b.err
+}
+
+// see is what the scope `tree` says; an operator, whose viewpoint is "", sees all.
+func see(viewpoint string, h core.Head) core.Verdict {
+	if viewpoint == "" || h.Key == viewpoint || h.Parent == viewpoint {
+		return core.Verdict{Allowed: true, Rule: "own child"}
+	}
+	return core.Verdict{Rule: "visibility", ConfigKey: "tools.sessions.visibility", Message: h.Key + " is outside the scope of " + viewpoint}
 }
 
 // Messages implements core.Board; of the filter it knows Events.
@@ -249,9 +264,18 @@ func (b *Board) Search(context.Context, core.SearchQuery) (core.SearchPage, erro
 	return core.SearchPage{}, unsupported("search")
 }
 
-// Explain is refused.
-func (b *Board) Explain(context.Context, core.Question) (core.Explanation, error) {
-	return core.Explanation{}, unsupported("explain")
+// Explain answers for rights: list and history by the scope, send and spawn refused.
+func (b *Board) Explain(_ context.Context, q core.Question) (core.Explanation, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if q.Rights == nil {
+		return core.Explanation{}, unsupported("explain that")
+	}
+	v := see(q.Rights.Caller, b.heads[q.Rights.Target])
+	no := core.Verdict{Rule: "mirrored", Message: q.Rights.Target + " is read only"}
+	return core.Explanation{Verdict: v, Scope: &core.ScopeInfo{Visibility: core.VisibilityTree, Effective: core.VisibilityTree}, Rights: []core.Right{
+		{Tool: "sessions_list", Verdict: v}, {Tool: "sessions_history", Verdict: v}, {Tool: "sessions_send", Verdict: no}, {Tool: "sessions_spawn", Verdict: no},
+	}}, b.err
 }
 
 // Call is refused.
