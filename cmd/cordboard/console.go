@@ -26,12 +26,14 @@ const consoleWait = 250 * time.Millisecond
 type consoleFlags struct {
 	session, view, filter, lookAs string
 	theme                         string
+	follow                        string // a running OpenClaw's directory
 	readOnly, accessible, ascii   bool
 }
 
 func (a *app) addConsoleFlags(c *cobra.Command) {
 	f := &a.console
 	flags := c.Flags()
+	flags.StringVar(&f.follow, "follow", "", "keep the store up to date with a running OpenClaw's `DIR` while the console is open")
 	flags.StringVar(&f.session, "session", "", "open on this session: a KEY as for the verbs")
 	flags.StringVar(&f.view, "view", "", "open with this saved view")
 	flags.StringVar(&f.filter, "filter", "", "open with this text in the filter")
@@ -67,6 +69,9 @@ func (a *app) openConsole(c *cobra.Command, _ []string) error {
 	if done, err := a.underSupervision(c.Context()); done {
 		return err
 	}
+	if a.console.follow != "" {
+		return a.followConsole(c)
+	}
 	o := a.options(c)
 	if !host.Exists(o) {
 		h, err := host.Own(c.Context(), o)
@@ -83,6 +88,12 @@ func (a *app) openConsole(c *cobra.Command, _ []string) error {
 		return err
 	}
 	defer h.Close()
+	return a.openHost(c, h)
+}
+
+// openHost opens the console on an open store as the operator, as config and flags say.
+func (a *app) openHost(c *cobra.Command, h *host.Host) error {
+	o := a.options(c)
 	b, err := h.Board(c.Context(), a.console.actor())
 	if err != nil {
 		return err
@@ -94,7 +105,7 @@ func (a *app) openConsole(c *cobra.Command, _ []string) error {
 	}
 	dir := firstText(o.Dir, host.DefaultDir())
 	s := setting{title: a.tilde(dir), ui: cfg.UI, state: newUIState(host.DefaultDir(), dir), again: []string{"cordboard"}}
-	for _, flag := range []struct{ name, value string }{{"data", o.Dir}, {"config", o.ConfigPath}} {
+	for _, flag := range []struct{ name, value string }{{"data", o.Dir}, {"config", o.ConfigPath}, {"follow", a.console.follow}} {
 		if c.Flags().Changed(flag.name) {
 			s.again = append(s.again, "--"+flag.name, flag.value)
 		}

@@ -74,13 +74,7 @@ func (a *app) importText(r host.ImportReport) error {
 	if r.Partial > 0 {
 		fmt.Fprintf(a.out, "%d transcripts end in a line that is still being written: the next import takes it\n", r.Partial)
 	}
-	for i, p := range r.Problems {
-		if i == shownProblems {
-			fmt.Fprintf(a.err, "… and %d more problems: --json lists them\n", r.ProblemCount-shownProblems)
-			break
-		}
-		fmt.Fprintln(a.err, safe.Line(p.String()))
-	}
+	listProblems(a.err, r.Problems, r.ProblemCount)
 	if r.ProblemCount > 0 {
 		fmt.Fprintf(a.out, "%s, listed above: what could not be read is left out, all else is in the store. A broken line is told of once, since the\n"+
 			"next import reads only what is new\n", counted(r.ProblemCount, "problem"))

@@ -127,7 +127,7 @@ func newRoot(a *app) *cobra.Command {
 		}
 	}
 	add("read", newList(a), newShow(a), newHistory(a), newSearch(a), newAgents(a), newCall(a), newExport(a))
-	add("fill", newImport(a), newDemo(a))
+	add("fill", newImport(a), newFollow(a), newDemo(a))
 	add("care", newConfig(a), newDoctor(a), newBackup(a), newCompact(a), newBench(a), newVersion(a))
 	root.SetHelpCommandGroupID("care")
 	root.SetCompletionCommandGroupID("care")

@@ -41,8 +41,9 @@ func (o Options) dir() string {
 
 // Host is an open store with an engine over it. Close it when done.
 type Host struct {
-	store  *bolt.Store
-	engine *engine.Engine
+	store   *bolt.Store
+	engine  *engine.Engine
+	follows follows
 }
 
 // Read opens the store for reading: nothing is migrated, started or written, and another process may take it over between reads
@@ -131,5 +132,8 @@ func (h *Host) Export(ctx context.Context, session string, w io.Writer) error {
 	return openclaw.Export(ctx, h.store, w, page.Generation.ID)
 }
 
-// Close lets go of the store.
-func (h *Host) Close() error { return h.store.Close() }
+// Close ends what runs here, waits for it and lets go of the store.
+func (h *Host) Close() error {
+	h.follows.close()
+	return h.store.Close()
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cordboard/core"
+	"cordboard/core/host"
+	"cordboard/ui/safe"
+)
+
+func newFollow(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "follow DIR",
+		Short: "Keep the store up to date with a running OpenClaw's directory",
+		Long: "follow imports DIR and then takes over what changes in it, as it changes, until it is interrupted: a line of a transcript within\n" +
+			"200 ms. It prints a line for every change, with --json an object. It keeps the store to itself meanwhile; to look at what it\n" +
+			"follows, open the console with `cordboard --follow DIR` instead. DIR is never changed.",
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			return inUse(args[0], a.own(c, func(ctx context.Context, h *host.Host) error {
+				return a.follow(ctx, h, args[0])
+			}))
+		},
+	}
+}
+
+// follow follows until ctx ends, which is how it ends well.
+func (a *app) follow(ctx context.Context, h *host.Host, dir string) error {
+	bar := a.newBar("importing")
+	tell := a.followText
+	if a.json {
+		enc := json.NewEncoder(a.out)
+		enc.SetEscapeHTML(false)
+		tell = func(e host.FollowEvent) { _ = enc.Encode(e) }
+	}
+	ended, err := h.Follow(ctx, dir, host.FollowOptions{
+		Progress: func(p host.ImportProgress) {
+			bar.show(p.Bytes, p.TotalBytes, fmt.Sprintf("%d sessions  %d messages  %d problems", p.Sessions.Added+p.Sessions.Changed, p.Messages, p.Problems))
+		},
+		Event: func(e host.FollowEvent) {
+			bar.done()
+			tell(e)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return <-ended
+}
+
+// followText writes an event as people read it: what happened on standard output, what could not be read on standard error.
+func (a *app) followText(e host.FollowEvent) {
+	problems := e.Problems
+	if e.Report != nil {
+		problems = e.Report.Problems
+	}
+	if text := followLine(e); text != "" {
+		fmt.Fprintln(a.out, time.UnixMilli(e.At).Format(time.TimeOnly)+"  "+text)
+	}
+	listProblems(a.err, problems, len(problems))
+}
+
+// namedChanges is how many sessions a line names.
+const namedChanges = 4
+
+// followLine is an event in a line, "" when it only brought problems.
+func followLine(e host.FollowEvent) string {
+	switch e.Kind {
+	case host.FollowStarted:
+		r := e.Report
+		return fmt.Sprintf("following %s: %d sessions new, %d changed, %d as they were; %d messages read", safe.Line(r.Source), r.Sessions.Added,
+			r.Sessions.Changed, r.Sessions.Unchanged, r.Messages)
+	case host.FollowChanged:
+		return changedLine(e)
+	case host.FollowBack:
+		return "back: the directory is there again"
+	}
+	return safe.Line(string(e.Kind) + ": " + e.Message)
+}
+
+func changedLine(e host.FollowEvent) string {
+	var parts []string
+	for i, c := range e.Changes {
+		if i == namedChanges && len(e.Changes) > namedChanges+1 {
+			parts = append(parts, fmt.Sprintf("and %d more sessions", len(e.Changes)-i))
+			break
+		}
+		parts = append(parts, changeText(c))
+	}
+	if e.Runs > 0 {
+		parts = append(parts, counted(e.Runs, "run"))
+	}
+	return strings.Join(parts, " · ")
+}
+
+func changeText(c host.SessionChange) string {
+	name := c.Key
+	if name == "" {
+		name = c.Generation + " (no session)"
+	}
+	var what []string
+	if c.Added {
+		what = append(what, "new")
+	}
+	if c.Rewritten {
+		what = append(what, "rewritten")
+	}
+	if c.Messages > 0 {
+		what = append(what, "+"+counted(c.Messages, "message"))
+	}
+	if len(what) == 0 {
+		what = append(what, "changed")
+	}
+	return safe.Line(name) + " " + strings.Join(what, ", ")
+}
+
+// listProblems writes the first problems of so many.
+func listProblems(w io.Writer, list []host.Problem, count int) {
+	for i, p := range list {
+		if i == shownProblems {
+			fmt.Fprintf(w, "… and %d more problems: --json lists them\n", count-shownProblems)
+			return
+		}
+		fmt.Fprintln(w, safe.Line(p.String()))
+	}
+}
+
+// followConsole opens the console as the owner of the store, with a directory followed beside it.
+func (a *app) followConsole(c *cobra.Command) error {
+	h, err := host.Own(c.Context(), a.options(c))
+	if err != nil {
+		return inUse(a.console.follow, err)
+	}
+	var seen sightings
+	ended, err := h.Follow(c.Context(), a.console.follow, host.FollowOptions{Event: seen.add})
+	if err != nil {
+		return errors.Join(err, h.Close())
+	}
+	err = errors.Join(a.openHost(c, h), h.Close(), <-ended)
+	seen.write(a.err)
+	return err
+}
+
+// inUse says what to do when the store that a directory is to be followed into is another process's.
+func inUse(dir string, err error) error {
+	if core.CodeOf(err) != core.CodeStoreLocked {
+		return err
+	}
+	return core.Errorf(core.CodeStoreLocked, "%s cannot be followed, since who follows keeps its store to itself: %w, or give this one a store of its own "+
+		"with --data DIR", safe.Line(dir), err)
+}
+
+// sightings are what a follower told of while a console was on the screen.
+type sightings struct {
+	mu       sync.Mutex
+	problems []host.Problem
+	count    int
+	trouble  string // that lasts
+}
+
+func (s *sightings) add(e host.FollowEvent) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch e.Kind {
+	case host.FollowGone, host.FollowFailed:
+		s.trouble = followLine(e)
+	case host.FollowBack, host.FollowChanged:
+		s.trouble = ""
+	}
+	problems := e.Problems
+	if e.Report != nil {
+		problems = e.Report.Problems
+	}
+	s.count += len(problems)
+	s.problems = append(s.problems, problems[:min(len(problems), shownProblems+1-min(len(s.problems), shownProblems+1))]...)
+}
+
+// write tells of it once the terminal is free.
+func (s *sightings) write(w io.Writer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	listProblems(w, s.problems, s.count)
+	if s.trouble != "" {
+		fmt.Fprintln(w, s.trouble)
+	}
+}
