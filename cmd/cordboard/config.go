@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordboard/core"
 	"cordboard/core/host"
+	"cordboard/themes"
 	"cordboard/ui/safe"
 )
 
@@ -68,8 +70,8 @@ func (a *app) configTable(rows []host.ConfigRow) error {
 // configCheck prints every problem on a line of its own, as compilers do.
 func (a *app) configCheck(o host.Options) error {
 	cfg, report, err := o.LoadConfig()
-	if err == nil && cfg.UI.Keymap != "" {
-		_, err = readKeymap(o, a.home(cfg.UI.Keymap))
+	if err == nil {
+		err = a.checkLooks(o, cfg, report)
 	}
 	if a.json {
 		return a.configJSON(report, err)
@@ -95,6 +97,33 @@ func (a *app) configCheck(o host.Options) error {
 	}
 	_, err = fmt.Fprintln(a.out, safe.Line(name+": ok"))
 	return err
+}
+
+// checkLooks asks of a config what only the console knows: whether there is such a theme, and what its keymap says.
+func (a *app) checkLooks(o host.Options, cfg *host.Config, report host.ConfigReport) error {
+	var mistakes host.ConfigProblems
+	if name, ok := themes.Chosen("", cfg.UI.Theme, ""); ok {
+		if _, err := themes.Load(a.home(name), themeDirs()...); err != nil {
+			problem := report.At("ui.theme", err.Error())
+			if core.CodeOf(err) == core.CodeNotFound {
+				problem.Allowed = append([]string{"auto"}, themeNames()...)
+				problem.Message += " (there are " + strings.Join(problem.Allowed, ", ") + ")"
+			}
+			mistakes = append(mistakes, problem)
+		}
+	}
+	if cfg.UI.Keymap != "" {
+		_, err := readKeymap(o, a.home(cfg.UI.Keymap))
+		if problems, ok := errors.AsType[host.ConfigProblems](err); ok {
+			mistakes = append(mistakes, problems...)
+		} else if err != nil {
+			mistakes = append(mistakes, report.At("ui.keymap", err.Error()))
+		}
+	}
+	if len(mistakes) == 0 {
+		return nil
+	}
+	return mistakes
 }
 
 // configJSON prints the report with the mistakes in it, and an empty list of them when there are none.

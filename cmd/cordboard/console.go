@@ -61,7 +61,7 @@ func (a *app) needTerminal() error {
 	return &usageError{errors.New("the console needs a terminal: use a verb such as `cordboard list` (see cordboard --help)")}
 }
 
-// openConsole opens the console on the store, which it makes when there is none. It only reads: other verbs work while it is open.
+// openConsole opens the console on the store; the default one it makes when there is none. It only reads: other verbs work while it is open.
 func (a *app) openConsole(c *cobra.Command, _ []string) error {
 	if err := a.needTerminal(); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (a *app) openConsole(c *cobra.Command, _ []string) error {
 		return a.followConsole(c)
 	}
 	o := a.options(c)
-	if !host.Exists(o) {
+	if !host.Exists(o) && !c.Flags().Changed("data") { // a name that was mistyped is no reason to make a store there
 		h, err := host.Own(c.Context(), o)
 		if err != nil {
 			return err

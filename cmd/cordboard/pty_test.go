@@ -77,3 +77,13 @@ func TestPlainVerbsAskTheTerminalNothing(t *testing.T) {
 		}
 	}
 }
+
+// A mistyped --data makes no store: the console says that there is none. (The default one it makes.)
+func TestConsoleMakesNoStoreForATypo(t *testing.T) {
+	typo := filepath.Join(t.TempDir(), "typo")
+	out, err := inSilentTerminal(t, "--data", typo, "--config", "")
+	require.Error(t, err)
+	assert.Contains(t, string(out), "there is no store in "+typo)
+	assert.Contains(t, string(out), "cordboard import DIR")
+	assert.NoDirExists(t, typo)
+}

@@ -83,6 +83,17 @@ type Report struct {
 	doc *json5.Document // nil for the defaults
 }
 
+// At is a problem with a key that somebody outside this package found, with the place of its value in the file.
+func (r Report) At(path, message string) Problem {
+	p := Problem{File: r.File, Key: path, Message: message}
+	if r.doc != nil {
+		if at, rest := r.doc.Find(path); rest == "" {
+			p.Line, p.Col = at.Value.Pos.Line, at.Value.Pos.Col
+		}
+	}
+	return p
+}
+
 // Source is where an effective value comes from: "file:line:col" when the file sets it, else "default".
 func (r Report) Source(path string) string {
 	const standard = "default"

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Whatever a message, a help text or README tells people to type is there: the verb, and each flag of it.
+func TestAdviceCanBeFollowed(t *testing.T) {
+	root := newRoot(&app{})
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	advice := regexp.MustCompile("`cordboard ([^`\n]+)`")
+	found := 0
+	for file, text := range sources(t, "../..") {
+		for _, match := range advice.FindAllStringSubmatch(text, -1) {
+			found++
+			checkAdvice(t, root, file, strings.Fields(match[1]))
+		}
+	}
+	assert.Greater(t, found, 10)
+}
+
+func checkAdvice(t *testing.T, root *cobra.Command, file string, words []string) {
+	c, value := root, false
+	for _, word := range words {
+		if value { // of the flag before it
+			value = false
+			continue
+		}
+		if flag, ok := strings.CutPrefix(word, "--"); ok {
+			name, _, given := strings.Cut(flag, "=")
+			c.InitDefaultHelpFlag()
+			c.InitDefaultVersionFlag()
+			known := c.Flags().Lookup(name)
+			if known == nil {
+				known = c.InheritedFlags().Lookup(name)
+			}
+			assert.NotNil(t, known, "%s: `cordboard %s`: there is no --%s", file, strings.Join(words, " "), name)
+			value = known != nil && known.NoOptDefVal == "" && !given
+			continue
+		}
+		below, _, err := c.Find([]string{word})
+		if err == nil && below != c {
+			c = below
+			continue
+		}
+		place := c.HasParent() || strings.HasPrefix(word, "%") || strings.ToUpper(word) == word // an argument
+		assert.True(t, place, "%s: `cordboard %s`: there is no verb %s", file, strings.Join(words, " "), word)
+	}
+}
+
+// sources reads the product's Go files and README, by path.
+func sources(t *testing.T, root string) map[string]string {
+	texts := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git"):
+			return filepath.SkipDir
+		case d.Name() == "README.md", strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+			text, err := os.ReadFile(path)
+			texts[path] = string(text)
+			return err
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	return texts
+}
