@@ -3,8 +3,10 @@ package bolt
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"go.etcd.io/bbolt"
 
@@ -26,13 +28,25 @@ func Compact(ctx context.Context, path string, progress func(done, all int64)) (
 	if err != nil {
 		return Compacted{}, err
 	}
+	if real, err := filepath.EvalSymlinks(o.Path); err == nil {
+		o.Path = real // the file is replaced where it is, not the link to it
+	}
 	src, size, err := openWhole(&o)
 	if err != nil {
 		return Compacted{}, err
 	}
 	defer func() { _ = src.Close() }()
 	c := &copier{ctx: ctx, all: size, progress: progress}
-	after, err := replaceWith(&o, func(temp *os.File) error {
+	var done Compacted
+	err = guarded(o.Path, func() (err error) {
+		done, err = c.compact(ctx, &o, src, size)
+		return err
+	})
+	return done, err
+}
+
+func (c *copier) compact(ctx context.Context, o *Options, src *bbolt.DB, size int64) (Compacted, error) {
+	after, err := replaceWith(o, func(temp *os.File) error {
 		if err := c.copyTo(temp, src); err != nil {
 			return core.Errorf(core.CodeStoreIO, "the compacted copy of %s could not be written, the store stays as it is: %w", o.Path, err)
 		}
@@ -97,12 +111,33 @@ func replaceWith(o *Options, fill func(temp *os.File) error, place func(from, to
 	}
 	info, err := os.Stat(name)
 	if err == nil {
+		err = ownAs(name, o.Path)
+	}
+	if err == nil {
 		err = place(name, o.Path)
 	}
 	if err != nil {
 		return 0, core.Errorf(core.CodeStoreIO, "the new file could not be put into the place of %s: %w", o.Path, err)
 	}
 	return info.Size(), syncDir(filepath.Dir(o.Path))
+}
+
+// ownAs gives a new file the owner and mode of the one it replaces, so that root compacting a user's store does not lock him out.
+func ownAs(name, path string) error {
+	old, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(name, old.Mode().Perm()); err != nil {
+		return err
+	}
+	if stat, ok := old.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
+		return os.Chown(name, int(stat.Uid), int(stat.Gid))
+	}
+	return nil
 }
 
 // copier copies every table of a store, in key order, with pages filled for how the table grows.

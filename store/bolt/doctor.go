@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 
 	"cordboard/core"
@@ -67,6 +68,30 @@ func Doctor(ctx context.Context, path string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	var report Report
+	err = guarded(o.Path, func() (err error) {
+		report, err = doctor(ctx, o, f)
+		return err
+	})
+	if err != nil {
+		return report.damage(err)
+	}
+	return report, nil
+}
+
+// guarded turns the fault of a mapped file that is cut short under it, and any other panic, into an error.
+func guarded(path string, fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = damaged(path, fmt.Errorf("%v", r))
+		}
+	}()
+	return fn()
+}
+
+// doctor examines a locked file, and closes it.
+func doctor(ctx context.Context, o Options, f *os.File) (Report, error) {
 	report := Report{Path: o.Path, Findings: []Finding{}}
 	h, err := checkHeader(o.Path, f)
 	report.Bytes = h.size
@@ -86,7 +111,7 @@ func Doctor(ctx context.Context, path string) (Report, error) {
 	}
 	defer func() { _ = db.Close() }()
 	if schema != currentSchema(o.migrations) {
-		return report, core.Errorf(core.CodeReadOnly, "the store %s has the older schema %d: open it for writing once, then ask again", path, schema)
+		return report, core.Errorf(core.CodeReadOnly, "the store %s has the older schema %d: open it for writing once, then ask again", o.Path, schema)
 	}
 	s := &Store{o: o, db: db, closed: make(chan struct{})}
 	err = s.view(ctx, func(t *txn) error {

@@ -179,6 +179,10 @@ func (g *groupTx) commit() (err error) {
 			err = core.Errorf(core.CodeStoreDamaged, "the store %s is damaged (%v): run doctor", g.w.o.Path, r)
 		}
 	}()
+	if err := g.w.stillThere(); err != nil {
+		_ = g.tx.Rollback()
+		return err
+	}
 	if err := g.tx.Commit(); err != nil {
 		return g.w.diskError(fmt.Errorf("commit: %w", err))
 	}

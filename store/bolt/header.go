@@ -108,8 +108,8 @@ func checkHeader(path string, f *os.File) (header, error) {
 		return h, damaged(path, errors.New("neither of its two meta pages is whole"))
 	case len(h.broken) == 2:
 		return h, foreign(path, fmt.Sprintf("is no store (%d bytes of something else)", h.size))
-	case uint64(h.size) < h.pages*h.pageSize:
-		return h, foreign(path, fmt.Sprintf("was cut short: %d of %d bytes are there", h.size, h.pages*h.pageSize))
+	case h.pages > uint64(h.size)/h.pageSize:
+		return h, foreign(path, fmt.Sprintf("was cut short: %d bytes are there, %d pages of %d should be", h.size, h.pages, h.pageSize))
 	}
 	return h, nil
 }

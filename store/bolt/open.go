@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -55,7 +56,24 @@ func openWriter(o Options) (*Store, error) {
 		_ = db.Close()
 		return nil, err
 	}
-	return startWriter(o, db, schema != currentSchema(o.migrations) || h.freelist == noFreelist)
+	removeLeftovers(&o)
+	return startWriter(o, f, db, schema != currentSchema(o.migrations) || h.freelist == noFreelist)
+}
+
+// leftoverAge is how old a half-made copy beside the store must be to belong to nobody any more.
+const leftoverAge = time.Hour
+
+// removeLeftovers removes what a compact or restore that was killed left beside the store; they can be as large as it.
+func removeLeftovers(o *Options) {
+	names, err := filepath.Glob(filepath.Join(filepath.Dir(o.Path), filepath.Base(o.Path)+".new-*"))
+	if err != nil {
+		return // a data directory with signs of a pattern in its name: they stay
+	}
+	for _, name := range names {
+		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && o.Now().Sub(info.ModTime()) > leftoverAge {
+			_ = os.Remove(name)
+		}
+	}
 }
 
 // smallFile is the size up to which every page is looked at whenever the file is opened for writing; a larger file only after it was not

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +28,8 @@ type pageTree struct {
 	pages uint64
 	seen  []uint64 // bit per page
 	todo  []subtree
+	// below are the pages that a walk of the branches takes for leaves without looking, bit per page.
+	below []uint64
 }
 
 // subtree is a page to look at, whose keys are ≥ low and < high (nil: no bound).
@@ -36,7 +39,8 @@ type subtree struct {
 }
 
 // checkPages walks from the root and returns the first page that does not fit: outside the file, of the wrong kind, with elements that
-// reach out of it or are out of order, or in the tree twice. It looks at all pages or only at the root and the freelist.
+// reach out of it or are out of order, or in the tree twice. It looks at all pages, or only at the freelist and at those that lead to
+// others: a circle among these would send bbolt round for ever, which nothing can recover from.
 func checkPages(path string, f *os.File, h *header, all bool) error {
 	data, err := unix.Mmap(int(f.Fd()), 0, int(h.pages*h.pageSize), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
@@ -47,16 +51,46 @@ func checkPages(path string, f *os.File, h *header, all bool) error {
 	if h.freelist != noFreelist {
 		err = t.freelist(h.freelist)
 	}
+	if !all {
+		t.below = make([]uint64, len(t.seen))
+	}
 	for err == nil && len(t.todo) > 0 {
 		next := t.todo[len(t.todo)-1]
 		t.todo = t.todo[:len(t.todo)-1]
 		err = t.page(next)
-		if !all {
-			break
-		}
+	}
+	if err == nil {
+		err = t.noCircle()
 	}
 	if err != nil {
 		return damaged(path, err)
+	}
+	return nil
+}
+
+// leaves takes the children of a branch for leaves when the first one is: a tree's leaves are all equally deep.
+func (t *pageTree) leaves(children []subtree) (bool, error) {
+	first := children[0].page
+	if t.below == nil || first < 2 || first >= t.pages || binary.NativeEndian.Uint16(t.data[first*t.size+8:]) != pageLeaf {
+		return false, nil
+	}
+	for _, c := range children {
+		if c.page < 2 || c.page >= t.pages {
+			return false, fmt.Errorf("page %d is named but the file has %d", c.page, t.pages)
+		}
+		if !takeBit(t.below, c.page) {
+			return false, fmt.Errorf("page %d is used twice", c.page)
+		}
+	}
+	return true, nil
+}
+
+// noCircle makes sure that no page taken for a leaf is one that leads to others.
+func (t *pageTree) noCircle() error {
+	for i := range t.below {
+		if both := t.below[i] & t.seen[i]; both != 0 {
+			return fmt.Errorf("page %d is used twice", i*64+bits.TrailingZeros64(both))
+		}
 	}
 	return nil
 }
@@ -76,18 +110,18 @@ func (t *pageTree) head(id uint64) (page []byte, flags uint16, count int, err er
 		return nil, 0, 0, fmt.Errorf("page %d reaches beyond the end", id)
 	}
 	for p := id; p <= id+overflow; p++ {
-		if !t.take(p) {
+		if !takeBit(t.seen, p) {
 			return nil, 0, 0, fmt.Errorf("page %d is used twice", p)
 		}
 	}
 	return page[:(overflow+1)*t.size], ne.Uint16(page[8:]), int(ne.Uint16(page[10:])), nil
 }
 
-// take marks a page as used and reports whether it was not before.
-func (t *pageTree) take(id uint64) bool {
+// takeBit marks a page as used and reports whether it was not before.
+func takeBit(set []uint64, id uint64) bool {
 	bit := uint64(1) << (id % 64)
-	fresh := t.seen[id/64]&bit == 0
-	t.seen[id/64] |= bit
+	fresh := set[id/64]&bit == 0
+	set[id/64] |= bit
 	return fresh
 }
 
@@ -137,7 +171,11 @@ func (t *pageTree) branch(s subtree, page []byte, count int) error {
 		}
 		t.todo = append(t.todo, subtree{page: ne.Uint64(page[at+8:]), low: key, high: s.high})
 	}
-	return nil
+	known, err := t.leaves(t.todo[first:])
+	if known {
+		t.todo = t.todo[:first]
+	}
+	return err
 }
 
 func (t *pageTree) leaf(s subtree, page []byte, count int) error {
@@ -207,7 +245,7 @@ func (t *pageTree) freelist(id uint64) error {
 	last := uint64(1)
 	for i := range n {
 		free := ne.Uint64(ids[i*8:])
-		if free <= last || free >= t.pages || !t.take(free) {
+		if free <= last || free >= t.pages || !takeBit(t.seen, free) {
 			return fmt.Errorf("entry %d of the freelist on page %d is wrong", i, id)
 		}
 		last = free

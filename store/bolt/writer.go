@@ -3,6 +3,7 @@ package bolt
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -17,6 +18,7 @@ import (
 // commits. bbolt has no savepoints: when a function fails after it wrote, the transaction is rolled back and the others run again.
 type writer struct {
 	o    *Options
+	file *os.File // bbolt's own, to see whether it is still the store
 	db   *bbolt.DB
 	now  *revision
 	wake chan struct{} // capacity 1
@@ -58,10 +60,10 @@ func (r *request) answered() bool {
 // maxGroup bounds the functions of one transaction, so that none waits long for the fsync of many others.
 const maxGroup = 512
 
-func startWriter(o Options, db *bbolt.DB, dirty bool) (*Store, error) {
+func startWriter(o Options, f *os.File, db *bbolt.DB, dirty bool) (*Store, error) {
 	s := &Store{o: o, db: db, closed: make(chan struct{})}
 	w := &writer{
-		o: &s.o, db: db, dirty: dirty, now: &revision{changed: make(chan struct{})}, wake: make(chan struct{}, 1), idle: make(chan struct{}), purges: true,
+		o: &s.o, file: f, db: db, dirty: dirty, now: &revision{changed: make(chan struct{})}, wake: make(chan struct{}, 1), idle: make(chan struct{}), purges: true,
 	}
 	s.writer = w
 	err := s.view(context.Background(), func(t *txn) error {
@@ -194,12 +196,23 @@ func (w *writer) stop() error {
 	var err error
 	if w.dirty {
 		w.db.NoFreelistSync = false
-		err = w.writeFreelist()
+		err = guarded(w.o.Path, w.writeFreelist)
+	}
+	if err == nil {
+		err = w.stillThere()
 	}
 	if closed := w.db.Close(); err == nil && closed != nil {
 		err = core.Errorf(core.CodeStoreIO, "the store %s was not closed cleanly: %w", w.o.Path, closed)
 	}
 	return err
+}
+
+// stillThere makes sure that what was written can be found again: a file that was removed or replaced takes everything with it.
+func (w *writer) stillThere() error {
+	if stillAt(w.file, w.o.Path) {
+		return nil
+	}
+	return core.Errorf(core.CodeStoreMissing, "the store %s was removed or replaced while it was in use: what was written since is lost", w.o.Path)
 }
 
 func (w *writer) writeFreelist() error {
