@@ -43,6 +43,8 @@ func TestSearch(t *testing.T) {
 		{"by label", "quarterly", []string{"agent:ops:会議室"}},
 		{"by session id", "916f4ed9", []string{"agent:ops:会議室"}},
 		{"by model", "sonnet", []string{"agent:ops:会議室"}},
+		{"a number stands as it is written", "118 677", []string{"agent:main:discord:channel:1180223344556677889"}},
+		{"and is not put together from digits", "1122", nil},
 		{"nothing", "zzz", nil},
 	}
 	for _, c := range cases {

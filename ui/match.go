@@ -43,23 +43,28 @@ func (c *candidate) matches(words []string) bool {
 	return true
 }
 
-// holds looks for the letters of a word in a field, in their order and near each other. Among ids a word that could be a piece of a UUID
-// must stand as it is written: a few hex digits are found anywhere in them.
+// holds looks for the letters of a word in a field, in their order and near each other. A number must stand as it is asWritten, and so must
+// among ids what could be a piece of a UUID: a few hex digits are found anywhere in them.
 func (c *candidate) holds(word string) bool {
-	if hexadecimal(word) && strings.Contains(c.id, word) || !hexadecimal(word) && near(word, c.id) {
+	inID, inName := near, near
+	if strings.Trim(word, "0123456789abcdef-") == "" {
+		inID = asWritten
+	}
+	if strings.Trim(word, "0123456789") == "" {
+		inName = asWritten
+	}
+	if inID(word, c.id) {
 		return true
 	}
 	for _, name := range c.names {
-		if near(word, name) {
+		if inName(word, name) {
 			return true
 		}
 	}
 	return false
 }
 
-func hexadecimal(word string) bool {
-	return strings.Trim(word, "0123456789abcdef-") == ""
-}
+func asWritten(word, text string) bool { return strings.Contains(text, word) }
 
 // near reports whether the letters of word stand in text in their order, within a little more than twice its length. Letters beyond
 // ASCII have to stand together.
