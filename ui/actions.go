@@ -34,7 +34,7 @@ type action struct {
 
 // actions lists every action, in the order of the footer and of the help. Each area lists its own.
 func actions() []action {
-	return slices.Concat(globalActions(), treeActions(), seeActions(), transcriptActions(), readingActions(), inspectorActions())
+	return slices.Concat(globalActions(), treeActions(), seeActions(), readingActions(), transcriptActions(), inspectorActions())
 }
 
 // globalActions work in every pane.

@@ -119,11 +119,20 @@ func (t *transcript) toggle() bool {
 	if m == nil {
 		return false
 	}
-	it := t.item(t.find(m.Seq))
+	i := t.find(m.Seq)
+	it := t.item(i)
 	if it.folds == 0 {
 		return false
 	}
+	followed := t.follow
+	t.unfollow()
 	t.unfold(m.Seq, it.folded > 0)
+	if first, last, ok := t.span(i); ok {
+		t.bring(first, last) // its beginning, however long it is now
+		if followed && t.atEnd(last) {
+			t.follow, t.cursor.seq = true, 0
+		}
+	}
 	return true
 }
 
@@ -133,10 +142,6 @@ func (t *transcript) unfold(seq uint64, open bool) {
 	}
 	t.cursor.opened[seq] = open
 	t.items.forget(seq)
-	if t.follow {
-		t.follow = t.cursor.seq == 0
-		t.cursor.seq = t.cursor.at
-	}
 	t.dirty = true
 }
 

@@ -90,6 +90,25 @@ func TestEnterOpensOneMessage(t *testing.T) {
 	require.Equal(t, "nothing is folded in this message", c.footer())
 }
 
+// What is opened is read from its beginning, at the end of a followed transcript too.
+func TestEnterShowsTheBeginning(t *testing.T) {
+	s := newShelf(t)
+	s.session(mainKey, "before", result(strings.Join(numbered(1, 100), "\n")))
+	c := s.read(mainKey, 80, 24)
+	c.press("enter")
+	require.Contains(t, c.lines(), "message 1")
+	require.False(t, c.m.trans.follow)
+	c.press("pgdown", "pgdown", "enter")
+	require.Contains(t, c.lastLine(), "◂ cat · 1.1 KB · message 1")
+	c.press("end", "enter", "end", "enter")
+	require.Contains(t, c.lastLine(), "◂ cat", "folded from its end it is on the screen")
+	s.say(idOf(mainKey), result("short"))
+	c.live()
+	c.press("end", "enter")
+	require.Equal(t, "short", c.lastLine())
+	require.True(t, c.m.trans.follow, "all of it is seen: it is still followed")
+}
+
 // A compaction tells all of its summary when it is opened.
 func TestEnterOpensACompaction(t *testing.T) {
 	s := newShelf(t)

@@ -126,8 +126,8 @@ func (msg leftMsg) apply(m *Model) tea.Cmd {
 
 // exportedMsg is where an export was written.
 type exportedMsg struct {
-	path string
-	err  error
+	where string
+	err   error
 }
 
 func (msg exportedMsg) apply(m *Model) tea.Cmd {
@@ -138,12 +138,16 @@ func (msg exportedMsg) apply(m *Model) tea.Cmd {
 	case msg.err != nil:
 		return m.warn("not exported: " + msg.err.Error())
 	}
-	return m.toast("written to " + msg.path)
+	return m.toast("written to " + msg.where)
 }
 
 func (m *Model) exportMarkdown() tea.Cmd {
 	m.said = "exporting…"
 	name, out, write := firstOf(m.trans.key, m.trans.gen.ID), m.env.Outside, m.markdown()
+	note := ""
+	if m.readFilter.active() {
+		note = ", without what the filter leaves out"
+	}
 	return func() tea.Msg {
 		f, err := out.Create(name, ".md")
 		if err != nil {
@@ -152,7 +156,7 @@ func (m *Model) exportMarkdown() tea.Cmd {
 		if err = written(f, write); err != nil {
 			_ = out.Remove(f.Name()) // half of it is worth nothing
 		}
-		return exportedMsg{f.Name(), err}
+		return exportedMsg{f.Name() + note, err}
 	}
 }
 

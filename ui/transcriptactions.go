@@ -11,7 +11,7 @@ func transcriptActions() []action {
 		{id: "transcript.screenUp", keys: []string{"pgup"}, text: "a screen up", scope: inTranscript, run: scrollScreens(-2)},
 		{id: "transcript.halfDown", keys: []string{"ctrl+d"}, text: "half a screen down", scope: inTranscript, run: scrollScreens(1)},
 		{id: "transcript.halfUp", keys: []string{"ctrl+u"}, text: "half a screen up", scope: inTranscript, run: scrollScreens(-1)},
-		{id: "transcript.first", keys: []string{"g", "home"}, text: "first message", hint: "top", scope: inTranscript, run: func(m *Model) tea.Cmd { m.trans.toStart(); return nil }},
+		{id: "transcript.first", keys: []string{"g", "home"}, text: "first message", scope: inTranscript, run: func(m *Model) tea.Cmd { m.trans.toStart(); return nil }},
 		{id: "transcript.follow", keys: []string{"G", "end"}, text: "last message, and follow new ones", hint: "follow", scope: inTranscript, run: func(m *Model) tea.Cmd { m.trans.toEnd(); return nil }},
 		{id: "transcript.tools", keys: []string{"t"}, text: "unfold or fold tool calls and results", hint: "tools", scope: inTranscript, run: reread(func(r *reading) { r.tools = !r.tools })},
 		{id: "transcript.thinking", keys: []string{"T"}, text: "unfold or fold thinking", scope: inTranscript, run: reread(func(r *reading) { r.thinking = !r.thinking })},
