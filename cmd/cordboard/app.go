@@ -90,6 +90,14 @@ func (a *app) own(c *cobra.Command, fn func(ctx context.Context, h *host.Host) e
 	return fn(c.Context(), h)
 }
 
+// ownFor is own for a verb that takes a directory over: a store is made only once that is known to be one.
+func (a *app) ownFor(c *cobra.Command, dir string, fn func(ctx context.Context, h *host.Host) error) error {
+	if err := host.CheckSource(dir); err != nil {
+		return err
+	}
+	return a.own(c, fn)
+}
+
 // printJSON writes v as indented JSON, text as it is stored.
 func (a *app) printJSON(v any) error {
 	enc := json.NewEncoder(a.out)

@@ -24,9 +24,10 @@ func newFollow(a *app) *cobra.Command {
 		Long: "follow imports DIR and then takes over what changes in it, as it changes, until it is interrupted: a line of a transcript within\n" +
 			"200 ms. It prints a line for every change, with --json an object. It keeps the store to itself meanwhile; to look at what it\n" +
 			"follows, open the console with `cordboard --follow DIR` instead. DIR is never changed.",
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Args:              usageArgs(cobra.ExactArgs(1)),
+		ValidArgsFunction: onlyDirectories,
 		RunE: func(c *cobra.Command, args []string) error {
-			return inUse(args[0], a.own(c, func(ctx context.Context, h *host.Host) error {
+			return inUse(args[0], a.ownFor(c, args[0], func(ctx context.Context, h *host.Host) error {
 				return a.follow(ctx, h, args[0])
 			}))
 		},
@@ -67,6 +68,9 @@ func (a *app) followText(e host.FollowEvent) {
 		fmt.Fprintln(a.out, time.UnixMilli(e.At).Format(time.TimeOnly)+"  "+text)
 	}
 	listProblems(a.err, problems, len(problems))
+	if e.Report != nil {
+		listOthers(a.err, e.Report.Others)
+	}
 }
 
 // namedChanges is how many sessions a line names.
@@ -136,6 +140,9 @@ func listProblems(w io.Writer, list []host.Problem, count int) {
 
 // followConsole opens the console as the owner of the store, with a directory followed beside it.
 func (a *app) followConsole(c *cobra.Command) error {
+	if err := host.CheckSource(a.console.follow); err != nil {
+		return err
+	}
 	h, err := host.Own(c.Context(), a.options(c))
 	if err != nil {
 		return inUse(a.console.follow, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -24,10 +25,7 @@ func newImport(a *app) *cobra.Command {
 		Args:              usageArgs(cobra.ExactArgs(1)),
 		ValidArgsFunction: onlyDirectories,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := host.CheckSource(args[0]); err != nil {
-				return err // before a store is made for nothing
-			}
-			return a.own(c, func(ctx context.Context, h *host.Host) error {
+			return a.ownFor(c, args[0], func(ctx context.Context, h *host.Host) error {
 				bar := a.newBar("importing")
 				report, err := h.Import(ctx, args[0], host.ImportOptions{Progress: func(p host.ImportProgress) {
 					bar.show(p.Bytes, p.TotalBytes, fmt.Sprintf("%d sessions  %d messages  %d problems", p.Sessions.Added+p.Sessions.Changed, p.Messages, p.Problems))
@@ -79,13 +77,18 @@ func (a *app) importText(r host.ImportReport) error {
 		fmt.Fprintf(a.out, "%s, listed above: what could not be read is left out, all else is in the store. A broken line is told of once, since the\n"+
 			"next import reads only what is new\n", counted(r.ProblemCount, "problem"))
 	}
-	for _, source := range slices.Sorted(maps.Keys(r.Others)) {
-		fmt.Fprintln(a.out, otherKeys(source, r.Others[source]))
-	}
+	listOthers(a.out, r.Others)
 	if r.Config != "" {
 		fmt.Fprintf(a.out, "Its config stays where it is; to use it: cordboard --config %s\n", safe.Line(r.Config))
 	}
 	return nil
+}
+
+// listOthers tells of the keys that are others' in this store.
+func listOthers(w io.Writer, others map[string]int) {
+	for _, source := range slices.Sorted(maps.Keys(others)) {
+		fmt.Fprintln(w, otherKeys(source, others[source]))
+	}
 }
 
 // otherKeys says whose the keys are that this directory may not have.
@@ -94,10 +97,9 @@ func otherKeys(source string, keys int) string {
 	if source != "" {
 		whose = safe.Line(source)
 	}
-	belong := "belongs"
-	if keys != 1 {
-		belong = "belong"
+	belong := "belong to %s and are"
+	if keys == 1 {
+		belong = "belongs to %s and is"
 	}
-	return fmt.Sprintf("%s %s to %s and stayed as it was there: one store holds one directory's keys, so import this one with another --data",
-		counted(keys, "key"), belong, whose)
+	return counted(keys, "key") + " " + fmt.Sprintf(belong, whose) + " left out here: one store holds one directory's keys, so give this one another --data"
 }

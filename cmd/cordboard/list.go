@@ -156,12 +156,12 @@ func (a *app) listTable(ctx context.Context, b core.Board, f listFlags) error {
 	}
 	t := table{columns: []column{
 		{title: "SESSION", grow: true, tail: true},
-		{title: "NAME", spare: 6},
-		{title: "KIND", spare: 4},
-		{title: "CHANNEL", spare: 5},
+		{title: "NAME", spare: 2},
+		{title: "KIND", spare: 5},
+		{title: "CHANNEL", spare: 6},
 		{title: "STATE", spare: 1},
-		{title: "POLICY", spare: 2},
-		{title: "TOKENS", right: true, spare: 3},
+		{title: "POLICY", spare: 3},
+		{title: "TOKENS", right: true, spare: 4},
 		{title: "AGE", right: true},
 	}}
 	total := 0
