@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -16,12 +17,11 @@ import (
 	"cordboard/core"
 )
 
-// How a command is ended: asked, then killed, both well within the 500 ms after which the engine goes on without it (engine.md §1).
 const (
-	killAfter = 200 * time.Millisecond
+	defaultGrace = 200 * time.Millisecond
 	// What escaped the group and holds the pipes is not waited for longer than this once the command has ended, or was ended.
 	drainFor      = time.Second
-	drainAtCancel = 100 * time.Millisecond
+	drainAtCancel = 200 * time.Millisecond
 )
 
 // child is a running command.
@@ -49,7 +49,7 @@ func (r *Runtime) run(ctx context.Context, cmd *osexec.Cmd, dir, runID string, o
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
-		c.end()
+		c.end(cmp.Or(r.Grace, defaultGrace))
 	})
 	defer func() {
 		if !stop() {
@@ -141,9 +141,9 @@ func (c *child) sweep() {
 }
 
 // end asks the group to end and kills it when it does not.
-func (c *child) end() {
+func (c *child) end(grace time.Duration) {
 	c.signal(syscall.SIGTERM)
-	timer := time.NewTimer(killAfter)
+	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
 	case <-c.exited:

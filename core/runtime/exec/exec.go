@@ -17,6 +17,7 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"cordboard/core"
 )
@@ -27,6 +28,9 @@ type Runtime struct {
 	Agent func(s *core.Session) Agent
 	// Environ is the owner's environment, as os.Environ tells it.
 	Environ func() []string
+	// Grace is how long a command may take to end after it was asked to, before it is killed; 0 is 200 ms. The engine goes on without a
+	// turn that takes 500 ms (engine.md §1).
+	Grace time.Duration
 	// TempDir is where the private directory of a turn is made; "" is the system's.
 	TempDir string
 	// Socket is the path of the owner's socket, in CORDBOARD_SOCKET; "" = none is told.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -240,6 +241,7 @@ func TestCancelStubbornGroup(t *testing.T) {
 // A command that ends when it is asked may say something first.
 func TestCancelPolite(t *testing.T) {
 	r, _ := script(t, "polite.sh")
+	r.Grace = time.Hour
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newSink()
 	go func() {
