@@ -1,0 +1,79 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+
+	"cordboard/core"
+	"cordboard/core/config"
+	"cordboard/core/engine"
+	"cordboard/core/key"
+	"cordboard/core/policy"
+	"cordboard/core/runtime/echo"
+	"cordboard/core/runtime/exec"
+	"cordboard/core/runtime/openai"
+)
+
+// runtimesOf makes the runtimes that play agents here, by type. socket is the path that commands find the owner at.
+func (o Options) runtimesOf(cfg *config.Config, clock engine.Clock, socket string) map[string]core.Runtime {
+	f := newFleet(cfg, o.dir())
+	return map[string]core.Runtime{
+		config.RuntimeEcho:   echo.Runtime{Sleep: clock.Sleep},
+		config.RuntimeOpenAI: openai.Runtime{Agent: f.model, Providers: providersOf(cfg), Now: clock.Now, Sleep: clock.Sleep},
+		config.RuntimeExec:   exec.Runtime{Agent: f.command, Environ: os.Environ, Socket: socket},
+	}
+}
+
+// fleet tells a runtime of the agent that a session belongs to.
+type fleet struct {
+	config *config.Config
+	dir    string // data
+	names  key.Names
+	rules  policy.Rules // as far as they say who is sandboxed
+}
+
+func newFleet(cfg *config.Config, dir string) *fleet {
+	names := key.NewNames(core.Naming{
+		MainKey: cfg.Session.MainKey, DefaultAgent: cfg.DefaultAgent(), Global: cfg.Session.Scope == config.ScopeGlobal,
+	}, cfg.Session.DMScope)
+	rules := policy.Rules{Names: names, Sandbox: policy.Sandbox{Mode: policy.SandboxMode(cfg.Agents.Defaults.Sandbox.Mode)}}
+	for _, a := range cfg.Agents.List {
+		rules.Agents = append(rules.Agents, policy.Agent{ID: a.ID, Sandbox: policy.Sandbox{Mode: policy.SandboxMode(a.Sandbox.Mode)}})
+	}
+	return &fleet{config: cfg, dir: dir, names: names, rules: rules}
+}
+
+func (f *fleet) model(sessionKey string) openai.Agent {
+	a, _ := f.config.Agent(f.names.AgentOf(sessionKey))
+	return openai.Agent{
+		Model: a.Model.Primary, Fallbacks: a.Model.Fallbacks, SystemPrompt: a.SystemPrompt, SystemPromptFile: a.SystemPromptFile, Thinking: a.Thinking,
+	}
+}
+
+func (f *fleet) command(s *core.Session) exec.Agent {
+	a, _ := f.config.Agent(f.names.AgentOf(s.Key))
+	workspace := a.Workspace
+	if workspace == "" {
+		workspace = filepath.Join(f.dir, "workspaces", a.ID)
+	}
+	return exec.Agent{
+		ID: a.ID, Command: a.Runtime.Command, Env: a.Runtime.Env, Workspace: workspace, Sandboxed: f.rules.Sandboxed(s.Key), Sandbox: a.Sandbox.Command,
+	}
+}
+
+// providersOf is models.providers. A key stays in the environment until it is used.
+func providersOf(cfg *config.Config) map[string]openai.Provider {
+	providers := map[string]openai.Provider{}
+	for name, p := range cfg.Models.Providers {
+		provider := openai.Provider{BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, Key: func() string { return os.Getenv(p.APIKeyEnv) }}
+		for _, m := range p.Models {
+			model := openai.Model{ID: m.ID, Window: m.ContextWindow, MaxTokens: m.MaxTokens, Thinking: m.Thinking}
+			if m.Cost != nil {
+				model.Prices = &openai.Prices{Input: m.Cost.Input, Output: m.Cost.Output}
+			}
+			provider.Models = append(provider.Models, model)
+		}
+		providers[name] = provider
+	}
+	return providers
+}
