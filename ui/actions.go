@@ -57,7 +57,7 @@ func globalActions() []action {
 		{id: "console.redraw", keys: []string{"ctrl+l"}, text: "draw the screen anew", run: func(*Model) tea.Cmd { return tea.ClearScreen }},
 		{id: "console.suspend", keys: []string{"ctrl+z"}, text: "suspend; fg brings it back", run: func(*Model) tea.Cmd { return tea.Suspend }},
 		{id: "console.quit", keys: []string{"q"}, text: "quit; nothing that runs is stopped by it", hint: "quit", run: (*Model).quit},
-		{id: "console.interrupt", keys: []string{"ctrl+c"}, text: "quit too", run: (*Model).interrupt},
+		{id: "console.interrupt", keys: []string{"ctrl+c"}, text: "quit too; it stops nothing that runs", run: (*Model).interrupt},
 	}
 }
 

@@ -56,7 +56,7 @@ func TestScreensAround(t *testing.T) {
 		set  func(*Env)
 		do   func(*console)
 	}{
-		{"palette", nil, func(c *console) { c.press(":") }},
+		{"palette", nil, func(c *console) { c.press(":"); c.typed("theme") }},
 		{"palette-fold", nil, func(c *console) { c.press(":"); c.typed("fold"); c.press("down") }},
 		{"palette-nothing", nil, func(c *console) { c.press(":"); c.typed("zzz") }},
 		{"themes", wearing, func(c *console) { c.press("ctrl+t", "down"); c.dress(themes.HighContrast, termenv.Ascii) }},
@@ -123,6 +123,10 @@ func TestPalette(t *testing.T) {
 	require.Nil(t, c.m.top())
 	require.Equal(t, paneTranscript, c.m.focus, "it runs in its pane")
 	require.False(t, c.m.trans.read.wrap)
+
+	c.press(":")
+	require.Equal(t, "transcript.wrap", c.m.top().(*palette).found[0].id, "the last command stands first")
+	c.press("esc")
 
 	c.press("w", "esc", ":")
 	c.typed("first column")
@@ -288,8 +292,6 @@ func TestThemes(t *testing.T) {
 	require.Contains(t, none.footer(), "no colours")
 }
 
-func (c *console) plain() string { return sgr.ReplaceAllString(c.view(), "") }
-
 // What a console was left with is there in the next one: selection, folds, widths, wrap (R182, R184).
 func TestRemembers(t *testing.T) {
 	state := uitest.NewState()
@@ -356,7 +358,7 @@ func TestDamagedState(t *testing.T) {
 	require.Contains(t, c.view(), "disk on fire")
 	c.press("tab", "w")
 	c.elapse(saveAfter)
-	require.Contains(t, c.view(), "could not be saved: disk on fire")
+	require.Contains(t, strings.Join(c.m.noticeLines(300), "\n"), "could not be saved: disk on fire")
 	state.Fail(nil)
 }
 

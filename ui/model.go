@@ -109,6 +109,7 @@ type Model struct {
 	early    []string // notices from before the first frame
 	widths   widths
 	mouse    bool
+	ran      []string      // ids of commands last run from the palette
 	news     []string      // told by the accessible console
 	point    atomic.Uint32 // the selection on the screen: row << 16 | column
 

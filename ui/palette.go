@@ -64,6 +64,7 @@ func (p *palette) choose(m *Model) tea.Cmd {
 		return nil
 	}
 	m.closeTop()
+	m.noteRun(a.id)
 	switch a.scope {
 	case inTree:
 		m.focusOn(paneTree)
@@ -114,10 +115,7 @@ func (p *palette) rank(m *Model, a *action, query string) (int, bool) {
 		here = 1
 	}
 	if query == "" {
-		if m.whyNot(a) != "" {
-			return here - 10, true
-		}
-		return here, true
+		return here + m.usefulness(a), true
 	}
 	lower := strings.ToLower(query)
 	_, verb, _ := strings.Cut(strings.ToLower(a.id), ".")
@@ -141,6 +139,31 @@ func (p *palette) rank(m *Model, a *action, query string) (int, bool) {
 		}
 	}
 	return fuzzy.FindNoSort(strings.Join(strings.Fields(lower), ""), []string{text}).Len() + here, true
+}
+
+// usefulness orders the actions while nothing is asked for: the last ones run from here, those that the footer shows, the others, and
+// what cannot be done now.
+func (m *Model) usefulness(a *action) int {
+	lately := slices.Index(m.ran, a.id)
+	switch {
+	case m.whyNot(a) != "":
+		return -10
+	case lately >= 0:
+		return 100 - 2*lately
+	case a.hint != "":
+		return 4
+	}
+	return 0
+}
+
+// ranMost is how many of the last commands stand first in the palette.
+const ranMost = 5
+
+// noteRun remembers a command that was run from the palette, the last one first.
+func (m *Model) noteRun(id string) {
+	m.ran = slices.DeleteFunc(m.ran, func(each string) bool { return each == id })
+	m.ran = slices.Insert(m.ran, 0, id)
+	m.ran = m.ran[:min(len(m.ran), ranMost)]
 }
 
 func (p *palette) point(m *Model) (x, y int) {

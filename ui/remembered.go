@@ -26,6 +26,9 @@ func consoleMemories() []memory {
 			}
 			return nil
 		}},
+		{name: "commands", keep: func(m *Model) any { return m.ran }, recall: func(m *Model, raw json.RawMessage) error {
+			return json.Unmarshal(raw, &m.ran)
+		}},
 		{name: "panes", keep: func(m *Model) any { return m.widths }, recall: func(m *Model, raw json.RawMessage) error {
 			return json.Unmarshal(raw, &m.widths)
 		}},

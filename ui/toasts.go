@@ -89,22 +89,22 @@ func (m *Model) shownToasts() []toast {
 	return shown
 }
 
-// toastBoxes are the notices as they lie on the screen, one below the other.
+// toastLines are the notices as they lie on the screen, one below the other.
 func (m *Model) toastLines() (lines []string, w int) {
 	shown := m.shownToasts()
 	if len(shown) == 0 {
 		return nil, 0
 	}
 	room := min(m.lay.w-4, 64)
-	k := &m.k.panel
+	k := &m.k.bar
 	for _, t := range shown {
-		mark, ground := "· ", k.text
+		edge, mark, ground := k.accent, "· ", k.text
 		if t.bad {
-			mark, ground = "! ", k.err
+			edge, mark, ground = k.err, "! ", k.err
 		}
-		wrapped := safe.Wrap(mark+t.text, room-2)
+		wrapped := safe.Wrap(mark+t.text, room-3)
 		for _, text := range wrapped[:min(len(wrapped), 3)] {
-			lines = append(lines, newLine(room).space(ground, 1).add(ground, text).end(ground))
+			lines = append(lines, newLine(room).add(edge, "▌ ").add(ground, text).end(ground))
 		}
 	}
 	return lines[max(len(lines)-(m.lay.h-2), 0):], room

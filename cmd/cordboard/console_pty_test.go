@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"image/color"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,10 +16,13 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/creack/pty"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"cordboard/core"
 	"cordboard/themes"
+	"cordboard/ui/uitest"
 )
 
 // A terminal that answers is asked once, before the first frame, and its background chooses the theme; a flag or COLORFGBG goes before
@@ -406,4 +412,60 @@ func (x *terminal) quiet() {
 			return
 		}
 	}
+}
+
+// R211: starting and leaving the console over and over in one process leaves neither goroutines nor descriptors behind.
+func TestStartAndLeaveManyTimes(t *testing.T) {
+	b := uitest.New("/data")
+	b.Put(core.Head{Key: "agent:main:main", Kind: core.KindMain, UpdatedAt: 1}, core.SessionDetail{})
+	run := func() {
+		master, tty, err := pty.Open()
+		require.NoError(t, err)
+		require.NoError(t, pty.Setsize(tty, &pty.Winsize{Rows: 24, Cols: 80}))
+		seen, gone := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(gone)
+			var all []byte
+			buf := make([]byte, 4096)
+			for open := seen; ; {
+				n, err := master.Read(buf)
+				if err != nil {
+					return
+				}
+				if all = append(all, buf[:n]...); open != nil && bytes.Contains(all, []byte("Sessions")) {
+					close(open)
+					open = nil
+				}
+			}
+		}()
+		ended := make(chan error)
+		go func() {
+			a := &app{streams: streams{in: tty, out: tty, err: io.Discard, terminal: true, getenv: func(name string) string {
+				return map[string]string{"TERM": "xterm-256color", "COLORFGBG": "15;0"}[name]
+			}}}
+			ended <- a.open(t.Context(), b, setting{ui: defaultUI, state: newUIState(t.TempDir(), "/data")})
+		}()
+		<-seen
+		_, err = master.WriteString("q")
+		require.NoError(t, err)
+		require.NoError(t, <-ended)
+		require.NoError(t, tty.Close())
+		<-gone
+		require.NoError(t, master.Close())
+	}
+	run()
+	goroutines, files := runtime.NumGoroutine(), descriptors(t)
+	for range 50 {
+		run()
+	}
+	asking := 1 // the condition runs in a goroutine of its own
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+asking }, patience, 10*time.Millisecond)
+	require.LessOrEqual(t, descriptors(t), files)
+}
+
+func descriptors(t *testing.T) int {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	require.NoError(t, err)
+	return len(list)
 }

@@ -78,10 +78,7 @@ func exited(code int) error {
 }
 
 // child is the console's process as the one above sees it.
-type child struct {
-	cmd *exec.Cmd
-	up  bool
-}
+type child struct{ cmd *exec.Cmd }
 
 // run starts the process, hands signals on to it and waits for its end. It reports whether its screen was still up then, and what the
 // runtime said if it crashed.
