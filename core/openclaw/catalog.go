@@ -78,8 +78,8 @@ func (c *catalog) remember(s *step) {
 	if s.file.Path == "" {
 		return
 	}
-	if s.first && s.t.renamed {
-		c.place(core.SourceFile{Source: s.file.Source, Path: s.t.from.Path})
+	if at := s.frees(); at != "" && c.known[at].Generation == s.t.gen.ID {
+		c.place(core.SourceFile{Source: s.file.Source, Path: at})
 	}
 	c.place(s.file)
 }

@@ -108,8 +108,8 @@ func (im *importer) run(ctx context.Context) error {
 // write puts one batch into one transaction.
 func (im *importer) write(ctx context.Context, b batch) error {
 	for i := range b.steps {
-		if s := &b.steps[i]; s.keep {
-			if err := keepOld(ctx, im.store, s.t, im.opts); err != nil {
+		if s := &b.steps[i]; s.keep != nil {
+			if err := keepOld(ctx, im.store, s.t.gen.ID, s.keep, im.opts); err != nil {
 				return err
 			}
 		}
@@ -155,7 +155,7 @@ func (im *importer) written(s *step, n Tally) {
 // note adds a step to what has changed.
 func (im *importer) note(s *step, n Tally) {
 	c := SessionChange{
-		Messages: n.Messages, Events: n.Events, Added: n.Sessions.Added > 0, Rewritten: s.first && s.fresh && s.t.from.Offset > 0,
+		Messages: n.Messages, Events: n.Events, Added: n.Sessions.Added > 0, Rewritten: s.first && s.fresh && s.t.from.Offset+s.t.taken.Offset > 0,
 	}
 	row := s.row
 	if s.t != nil {

@@ -2,35 +2,52 @@ package openclaw
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"cordboard/core"
 )
 
-// keepOld copies what the store has of a transcript to a backup generation, before the file that was rewritten is read anew. The
-// messages keep their seqs, so a copy that was cut short is gone on with.
-func keepOld(ctx context.Context, store core.Store, t *transcript, opts Options) error {
-	at := t.from.ModTime / int64(time.Millisecond)
-	id := t.gen.SessionID + "." + string(core.GenerationBackup) + "." + time.UnixMilli(at).UTC().Format("2006-01-02T15-04-05.000Z") + "." +
-		short(t.from.Sum) // a file may be rewritten twice in a millisecond
+// remains is what a generation holds that no file does any more.
+type remains struct {
+	at int64  // when that ended, ms
+	of string // stands for what it is
+}
+
+func remainsOf(f core.SourceFile) *remains {
+	return &remains{at: f.ModTime / int64(time.Millisecond), of: f.Sum}
+}
+
+// strayRemains are those of a generation of which it is not known what file they came from.
+func strayRemains(g *core.Generation) *remains {
+	return &remains{at: max(g.EndedAt, g.CreatedAt), of: fmt.Sprint(g.ID, g.CreatedAt, g.Messages, g.LastSeq, g.Bytes)}
+}
+
+// keepOld copies what the store has of a transcript to a backup generation, before a file is read anew in its place. The messages keep
+// their seqs, so a copy that was cut short is gone on with.
+func keepOld(ctx context.Context, store core.Store, generation string, what *remains, opts Options) error {
 	for {
 		var facts core.Generation
 		var part []core.Message
 		err := store.View(ctx, func(r core.Reader) error {
-			old, _, err := r.Generation(t.gen.ID)
+			old, _, err := r.Generation(generation)
 			if err != nil {
 				return err
 			}
+			// a file may be rewritten twice in a millisecond
+			id := cmp.Or(old.SessionID, generation) + "." + string(core.GenerationBackup) + "." +
+				time.UnixMilli(what.at).UTC().Format("2006-01-02T15-04-05.000Z") + "." + short(what.of)
 			backup, _, err := r.Generation(id)
 			if err != nil {
 				return err
 			}
 			facts = core.Generation{
 				ID: id, SessionID: old.SessionID, Key: old.Key, Agent: old.Agent, State: core.GenerationBackup,
-				CreatedAt: old.CreatedAt, EndedAt: at,
+				CreatedAt: old.CreatedAt, EndedAt: what.at,
 			}
-			part, err = copyMessages(r, t.gen.ID, backup.LastSeq, opts)
+			part, err = copyMessages(r, generation, backup.LastSeq, opts)
 			return err
 		})
 		if err != nil || len(part) == 0 {
@@ -40,7 +57,7 @@ func keepOld(ctx context.Context, store core.Store, t *transcript, opts Options)
 			if err := tx.PutGeneration(facts); err != nil {
 				return err
 			}
-			_, _, err := tx.Append(id, part...)
+			_, _, err := tx.Append(facts.ID, part...)
 			return err
 		})
 		if err != nil {

@@ -43,7 +43,11 @@ type transcript struct {
 	stored  bool            // the generation is in the store
 	from    core.SourceFile // what was read before of this file, or of the one it was renamed from
 	renamed bool
-	left    core.SourceFile // what was read before of this file into a generation that it is not any more
+	left    core.SourceFile // what was read before of this file into a generation that it is not any more,
+	leftTo  bool            // which another file is now
+	taken   core.SourceFile // what was read into its generation before of another file, which is still there
+	kept    core.Generation // the stored facts of it that count, where its session is in no sessions.json
+	stray   core.Generation // what its generation holds, when that is of no file that is known
 	current bool            // nothing is new in it since
 	blocked bool            // its generation belongs to someone else here
 	begun   bool            // a step of it has been sent
@@ -81,7 +85,8 @@ func (c *catalog) further(ctx context.Context, store core.Store, grown []string,
 	}
 	for _, t := range p.work {
 		t.found = *p.src.file(t.place)
-		t.current, t.begun, t.renamed, t.done, t.left = false, false, false, false, core.SourceFile{}
+		t.current, t.begun, t.renamed, t.done = false, false, false, false
+		t.left, t.taken, t.stray = core.SourceFile{}, core.SourceFile{}, core.Generation{}
 		p.bytes += t.size
 	}
 	err = store.View(ctx, func(r core.Reader) error {
@@ -115,7 +120,6 @@ func (p *plan) read(problems *problems) {
 	for _, r := range p.rows {
 		p.attach(r)
 	}
-	p.name()
 	for _, run := range p.cat.registry.runs {
 		if r := p.sessions[run.SessionKey]; r != nil {
 			run.SessionID = r.session.SessionID
@@ -242,6 +246,32 @@ func (p *plan) heir(own string) *transcript {
 	return t
 }
 
+// retain finds the transcripts whose session is stored and in no sessions.json any more, or in none that can be read: the session stays, and
+// so does its transcript.
+func (p *plan) retain(r core.Reader) error {
+	for _, t := range p.transcripts {
+		stored := p.cat.known[t.path].Generation
+		if t.row != nil || t.path == "" || t.state != core.GenerationCurrent || stored == "" {
+			continue
+		}
+		g, ok, err := r.Generation(stored)
+		if err != nil {
+			return err
+		}
+		if !ok || g.Key == "" || p.sessions[g.Key] != nil {
+			continue
+		}
+		s, ok, err := r.Session(g.Key)
+		if err != nil {
+			return err
+		}
+		if ok && s.Source == p.src.dir && s.SessionID == stored {
+			t.kept = g
+		}
+	}
+	return nil
+}
+
 // name decides the ids. Of several transcripts of one sessionId the current one takes it, else the newest that was reset or deleted,
 // else the newest backup; the others take `<sessionId>.<state>.<time>`.
 func (p *plan) name() {
@@ -268,8 +298,11 @@ func (p *plan) name() {
 			cmp.Compare(b.gen.EndedAt, a.gen.EndedAt),
 			strings.Compare(a.path, b.path))
 	})
-	taken := map[string]bool{}
+	taken := p.nameKept(owner)
 	for _, t := range p.transcripts {
+		if t.gen.ID != "" {
+			continue
+		}
 		t.gen.ID = t.gen.SessionID
 		for _, more := range []string{"." + string(t.gen.State) + "." + t.suffix, "." + t.agent, "." + short(t.path)} {
 			if !taken[t.gen.ID] {
@@ -282,6 +315,22 @@ func (p *plan) name() {
 			t.gen.Key = owner[[2]string{t.agent, t.gen.SessionID}]
 		}
 	}
+}
+
+// nameKept gives the transcripts whose session is in no sessions.json what they had, unless another session has that by now.
+func (p *plan) nameKept(owner map[[2]string]string) (taken map[string]bool) {
+	taken = map[string]bool{}
+	ids := map[string]bool{}
+	for at := range owner {
+		ids[at[1]] = true
+	}
+	for _, t := range p.transcripts {
+		if t.kept.ID != "" && !ids[t.kept.ID] {
+			t.gen.ID, t.gen.SessionID, t.gen.Key, t.gen.State = t.kept.ID, t.kept.SessionID, t.kept.Key, core.GenerationCurrent
+			taken[t.gen.ID] = true
+		}
+	}
+	return taken
 }
 
 var rank = map[core.GenerationState]int{
@@ -298,6 +347,10 @@ func short(s string) string {
 // is not looked up again.
 func (p *plan) compare(r core.Reader, problems *problems) error {
 	last := p.cat.last
+	if err := p.retain(r); err != nil {
+		return err
+	}
+	p.name()
 	for _, row := range p.rows {
 		if last != nil && row.carry(last.sessions[row.session.Key]) {
 			continue
@@ -324,22 +377,20 @@ func (p *plan) compare(r core.Reader, problems *problems) error {
 			row.done = false
 		}
 	}
-	p.keepNamed()
+	p.handOver()
 	slices.SortFunc(p.transcripts, func(a, b *transcript) int { return strings.Compare(a.gen.ID, b.gen.ID) })
 	p.choose(last)
 	return nil
 }
 
-// keepNamed keeps the generations that a transcript leaves and another one takes.
-func (p *plan) keepNamed() {
+// handOver tells apart the generations that a transcript leaves for good from those that another one takes.
+func (p *plan) handOver() {
 	ids := make(map[string]bool, len(p.transcripts))
 	for _, t := range p.transcripts {
 		ids[t.gen.ID] = true
 	}
 	for _, t := range p.transcripts {
-		if ids[t.left.Generation] {
-			t.left = core.SourceFile{}
-		}
+		t.leftTo = ids[t.left.Generation]
 	}
 }
 
@@ -449,17 +500,28 @@ func (p *plan) compareTranscript(r core.Reader, t *transcript, problems *problem
 	if t.path == "" {
 		return nil
 	}
-	if before := known[t.path]; before.Generation != "" && before.Generation != t.gen.ID {
+	before, holder := known[t.path], claimed[t.gen.ID]
+	if before.Generation != "" && before.Generation != t.gen.ID {
 		t.left = before
 	}
-	switch before, read := known[t.path]; {
-	case read && before.Generation == t.gen.ID:
+	switch {
+	case before.Generation == t.gen.ID:
 		t.from = before
 		t.current = before.Size == t.size && before.ModTime == t.modTime && g.File == t.gen.File && g.Key == t.gen.Key && g.State == t.gen.State
-	case ours && claimed[t.gen.ID] != "":
-		t.from, t.renamed = known[claimed[t.gen.ID]], true
+	case holder != "" && p.onDisk(holder):
+		t.taken = known[holder]
+	case ours && holder != "":
+		t.from, t.renamed = known[holder], true
+	case ours && g.LastSeq > 0:
+		t.stray = g
 	}
 	return nil
+}
+
+// onDisk reports whether the source has a file of that path now.
+func (p *plan) onDisk(at string) bool {
+	t := p.at[at]
+	return t != nil && t.path != ""
 }
 
 // storedGeneration looks up a transcript's generation; an id that is someone else's here is changed for one that is free.

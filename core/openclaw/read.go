@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
+	"strings"
 
 	"cordboard/core"
 )
@@ -25,8 +27,9 @@ type step struct {
 	outcome  core.RunOutcome // how the last reply among the messages ended, "" when there is none
 	first    bool            // the first step of its file,
 	done     bool            // and the last one
-	drop     string          // generation that this file was read into before, which is nobody's now
-	keep     bool            // what the store has of it is in no file any more
+	left     core.SourceFile // what was read of this file before into another generation,
+	drop     bool            // which is in what is read now, so that it goes
+	keep     *remains        // what the store has of the generation is in no file any more
 	size     int64           // bytes of file this step accounts for, for the progress
 }
 
@@ -158,9 +161,19 @@ func (r *reader) file(ctx context.Context, t *transcript, row *row, file *os.Fil
 		case !patience.believe(t.path, info):
 			return errHeld
 		default:
-			c.step.keep = !r.archived(t)
-			r.problems.add(Problem{File: t.path, Reason: rewritten(c.step.keep), once: true})
+			if !r.archived(t, t.from, t) {
+				c.step.keep = remainsOf(t.from)
+			}
+			r.problems.add(Problem{File: t.path, Reason: rewritten(c.step.keep != nil), once: true})
 		}
+	}
+	switch {
+	case t.taken.Offset > 0 && !patience.believe(t.path, info):
+		return errHeld
+	case t.taken.Offset > 0 && !r.archived(t, t.taken, nil):
+		c.step.keep = remainsOf(t.taken)
+	case t.stray.LastSeq > 0:
+		c.step.keep = strayRemains(&t.stray)
 	}
 	if c.lines == nil {
 		c.lines = newLineReader(file, 0, c.size)
@@ -171,9 +184,7 @@ func (r *reader) file(ctx context.Context, t *transcript, row *row, file *os.Fil
 		if err != nil {
 			return err
 		}
-		if same {
-			c.step.drop = t.left.Generation
-		}
+		c.step.left, c.step.drop = t.left, same
 	}
 	c.step.t, c.step.row, c.step.from, c.step.first = t, row, c.lines.offset, true
 	return c.run(ctx)
@@ -186,17 +197,20 @@ func rewritten(keep bool) string {
 	return "was rewritten: read anew, what it held before is in an archive beside it"
 }
 
-// archived reports whether the source keeps what was read of a transcript before it was rewritten in another file of that sessionId.
-func (r *reader) archived(t *transcript) bool {
+// archived reports whether the source has what was read of a transcript before in another file than that one: the one it was read of, or one
+// of the same sessionId.
+func (r *reader) archived(t *transcript, read core.SourceFile, than *transcript) bool {
+	base := strings.TrimSuffix(path.Base(read.Path), ".jsonl")
 	for _, other := range r.plan.transcripts {
-		if other == t || other.gen.SessionID != t.gen.SessionID || other.path == "" || other.size < t.from.Offset {
+		if other == than || other.path == "" || other.blocked || other.size < read.Offset ||
+			other.gen.SessionID != t.gen.SessionID && other.base != base {
 			continue
 		}
 		file, err := r.plan.src.root.Open(other.path)
 		if err != nil {
 			continue
 		}
-		_, same, err := resume(file, other.size, t.from.Offset, t.from.Sum)
+		_, same, err := resume(file, other.size, read.Offset, read.Sum)
 		file.Close()
 		if err == nil && same {
 			return true

@@ -50,8 +50,8 @@ func (s *step) applyGeneration(tx core.Tx) error {
 			return err
 		}
 	}
-	if s.first && s.drop != "" {
-		if err := tx.DeleteGeneration(s.drop); err != nil {
+	if s.first && s.left.Generation != "" {
+		if err := s.leaveOld(tx); err != nil {
 			return err
 		}
 	}
@@ -75,6 +75,26 @@ func (s *step) applyGeneration(tx core.Tx) error {
 		return nil
 	}
 	return tx.PutGeneration(next)
+}
+
+// leaveOld parts with the generation that the file was read into before: what is in the file still is dropped there. It may be another file's
+// since, which then has seen to it.
+func (s *step) leaveOld(tx core.Tx) error {
+	f, ok, err := tx.SourceFile(s.file.Source, s.file.Path)
+	if err != nil || !ok || f.Generation != s.left.Generation {
+		return err
+	}
+	g, ok, err := tx.Generation(s.left.Generation)
+	if err != nil || !ok {
+		return err
+	}
+	if s.drop {
+		if err := tx.DeleteGeneration(g.ID); err != nil || !s.t.leftTo {
+			return err
+		}
+	}
+	g.File = ""
+	return tx.PutGeneration(g)
 }
 
 // continues refuses a step whose place in its file is not where the store stopped: someone else has imported the same source meanwhile.
@@ -276,13 +296,17 @@ func (s *step) count(n *Tally) {
 }
 
 // remember moves the file's place to behind the step's lines. The place of a file that was renamed is freed, so that a new file of
-// its old name is never taken for it.
+// its old name is never taken for it, and so is that of a file whose generation this one is now.
 func (s *step) remember(tx core.Tx) error {
 	if s.file.Path == "" {
 		return nil
 	}
-	if s.first && s.t.renamed {
-		if err := tx.PutSourceFile(core.SourceFile{Source: s.file.Source, Path: s.t.from.Path}); err != nil {
+	if at := s.frees(); at != "" {
+		old, ok, err := tx.SourceFile(s.file.Source, at)
+		if err == nil && ok && old.Generation == s.t.gen.ID {
+			err = tx.PutSourceFile(core.SourceFile{Source: s.file.Source, Path: at})
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -291,6 +315,17 @@ func (s *step) remember(tx core.Tx) error {
 		return err
 	}
 	return tx.PutSourceFile(s.file)
+}
+
+// frees is the path of the file that was read into the step's generation before, "" for none.
+func (s *step) frees() string {
+	switch {
+	case !s.first:
+		return ""
+	case s.t.renamed:
+		return s.t.from.Path
+	}
+	return s.t.taken.Path
 }
 
 // applyRun writes a run of the registry when it is new or has changed. A run of our own with that id stays, and so does what belongs to a
