@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,7 +89,9 @@ func (l *followed) compareFresh() {
 			continue
 		}
 		require.Equal(l.rt, want.State, got.State, want.File)
-		require.Equal(l.rt, want.SessionID, got.SessionID, want.File)
+		if !strings.Contains(want.File, "moved-") { // an import that comes too late cannot tell whose it was
+			require.Equal(l.rt, want.SessionID, got.SessionID, want.File)
+		}
 		require.Equal(l.rt, want.EndedAt, got.EndedAt, want.File)
 		require.Equal(l.rt, texts(l.d.t, fresh, want.ID), texts(l.d.t, l.s, got.ID), want.File)
 	}
@@ -120,7 +123,7 @@ func TestLifeOfAFollowedDirectory(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"begin": l.begin, "elsewhere": l.beginElsewhere, "say": l.say, "say again": l.say, "say more": l.say, "reset": l.reset, "compact": l.compact,
 			"remove": l.remove, "empty": l.empty, "ruin": l.ruinIndex, "half": l.half, "away": l.away, "settle": l.settleSome, "settle again": l.settleSome,
-			"again": l.again,
+			"again": l.again, "move": l.move, "desert": l.desert, "swap": l.swap,
 		})
 		if l.broken {
 			l.index("a")

@@ -1,6 +1,7 @@
 package openclaw
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,6 +28,7 @@ type life struct {
 	sessions map[string]*being   // by key
 	lines    map[string][]string // texts by file: what is on disk
 	seen     map[string]bool     // texts that were on disk, whole, at an import
+	swapped  map[string]bool     // texts that changed files with others: what was in a file is kept as a backup then
 	broken   bool                // the sessions.json of a cannot be read at the moment
 	pause    func()              // between two steps of what a gateway does at once
 }
@@ -34,7 +36,7 @@ type life struct {
 func newLife(rt *rapid.T, t *testing.T) *life {
 	l := &life{
 		rt: rt, d: newState(t), s: newStore(t), clock: time.UnixMilli(1796029200000),
-		sessions: map[string]*being{}, lines: map[string][]string{}, seen: map[string]bool{}, pause: func() {},
+		sessions: map[string]*being{}, lines: map[string][]string{}, seen: map[string]bool{}, swapped: map[string]bool{}, pause: func() {},
 	}
 	l.d.write("a", indexName, "{}")
 	return l
@@ -43,18 +45,19 @@ func newLife(rt *rapid.T, t *testing.T) *life {
 type being struct {
 	agent string
 	id    string
+	file  string // that its entry names, when it is not called after the id
 	half  string // what is missing of the last line in its file,
 	text  string // and that line's text
 }
 
 func (l *life) next() int { l.count++; return l.count }
 
-func (l *life) file(id string) string { return id + ".jsonl" }
+func (l *life) file(b *being) string { return cmp.Or(b.file, b.id+".jsonl") }
 
 // tick sets a file's time, so that no two states of a file look alike.
 func (l *life) tick(b *being) {
 	l.clock = l.clock.Add(time.Second)
-	require.NoError(l.rt, os.Chtimes(l.d.path(b.agent, l.file(b.id)), l.clock, l.clock))
+	require.NoError(l.rt, os.Chtimes(l.d.path(b.agent, l.file(b)), l.clock, l.clock))
 }
 
 // index replaces an agent's sessions.json as a whole.
@@ -63,6 +66,9 @@ func (l *life) index(agent string) {
 	for k, b := range l.sessions {
 		if b.agent == agent {
 			entries[k] = map[string]any{"sessionId": b.id, "updatedAt": 1796029200000 + l.count}
+			if b.file != "" {
+				entries[k]["sessionFile"] = "/home/op/.openclaw/agents/" + agent + "/sessions/" + b.file
+			}
 		}
 	}
 	text, err := json.MarshalIndent(entries, "", "  ")
@@ -105,15 +111,15 @@ func (l *life) beginElsewhere(rt *rapid.T) {
 }
 
 func (l *life) create(b *being) {
-	l.d.write(b.agent, l.file(b.id), header)
-	l.lines[l.file(b.id)] = nil
+	l.d.write(b.agent, l.file(b), header)
+	l.lines[l.file(b)] = nil
 	l.tick(b)
 }
 
 // say appends a message, or the first half of one; a half that was begun is completed first.
 func (l *life) say(rt *rapid.T) {
 	_, b := l.pick()
-	name := l.file(b.id)
+	name := l.file(b)
 	if b.half != "" {
 		l.d.append(b.agent, name, b.half)
 		l.lines[name] = append(l.lines[name], b.text)
@@ -135,8 +141,8 @@ func (l *life) say(rt *rapid.T) {
 // finish completes the line that was begun, before its file is archived.
 func (l *life) finish(b *being) {
 	if b.half != "" {
-		l.d.append(b.agent, l.file(b.id), b.half)
-		l.lines[l.file(b.id)] = append(l.lines[l.file(b.id)], b.text)
+		l.d.append(b.agent, l.file(b), b.half)
+		l.lines[l.file(b)] = append(l.lines[l.file(b)], b.text)
 		b.half, b.text = "", ""
 		l.tick(b)
 	}
@@ -144,7 +150,7 @@ func (l *life) finish(b *being) {
 
 func (l *life) archive(b *being, how string) {
 	l.finish(b)
-	from, to := l.file(b.id), fmt.Sprintf("%s.jsonl.%s.2026-11-30T10-00-%02d.%03dZ", b.id, how, l.count/1000, l.count%1000)
+	from, to := l.file(b), fmt.Sprintf("%s.%s.2026-11-30T10-00-%02d.%03dZ", l.file(b), how, l.count/1000, l.count%1000)
 	l.next()
 	l.d.rename(b.agent, from, to)
 	l.lines[to] = l.lines[from]
@@ -155,9 +161,81 @@ func (l *life) reset(*rapid.T) {
 	_, b := l.pick()
 	l.archive(b, "reset")
 	l.pause()
-	b.id = fmt.Sprintf("s%03d", l.next())
+	b.id, b.file = fmt.Sprintf("s%03d", l.next()), ""
 	l.create(b)
 	l.pause()
+	l.index(b.agent)
+}
+
+// move gives a session's file another name, which its entry tells.
+func (l *life) move(*rapid.T) {
+	_, b := l.pick()
+	l.finish(b)
+	from, to := l.file(b), fmt.Sprintf("moved-%03d.jsonl", l.next())
+	l.d.rename(b.agent, from, to)
+	l.lines[to] = l.lines[from]
+	delete(l.lines, from)
+	l.pause()
+	b.file = to
+	l.index(b.agent)
+}
+
+// desert lets a session go on in a file that is called after its id, beside the one that it had.
+func (l *life) desert(rt *rapid.T) {
+	_, b := l.pick()
+	if b.file == "" {
+		rt.Skip("its file is called after its id")
+	}
+	l.finish(b)
+	b.file = ""
+	l.create(b)
+	l.pause()
+	l.index(b.agent)
+}
+
+// swap lets two sessions change places.
+func (l *life) swap(rt *rapid.T) {
+	k, b := l.pick()
+	if k2, b2 := l.pick(); b.agent == b2.agent && k != k2 {
+		l.sessions[k], l.sessions[k2] = b2, b
+	}
+	l.index(b.agent)
+}
+
+// exchange lets two files change names.
+func (l *life) exchange(*rapid.T) {
+	_, b := l.pick()
+	_, other := l.pick()
+	if b == other || b.agent != other.agent {
+		return
+	}
+	l.finish(b)
+	l.finish(other)
+	x, y := l.file(b), l.file(other)
+	l.d.rename(b.agent, x, "t.tmp")
+	l.d.rename(b.agent, y, x)
+	l.d.rename(b.agent, "t.tmp", y)
+	l.lines[x], l.lines[y] = l.lines[y], l.lines[x]
+	for _, text := range slices.Concat(l.lines[x], l.lines[y]) {
+		l.swapped[text] = true
+	}
+	l.tick(b)
+	l.tick(other)
+}
+
+// forget takes a session out of its index and leaves its file.
+func (l *life) forget(*rapid.T) {
+	k, b := l.pick()
+	l.finish(b)
+	delete(l.sessions, k)
+	l.index(b.agent)
+}
+
+// rename gives a session another key.
+func (l *life) rename(*rapid.T) {
+	k, b := l.pick()
+	delete(l.sessions, k)
+	l.sessions[fmt.Sprintf("agent:%s:k%d", b.agent, l.next())] = b
 	l.index(b.agent)
 }
 
@@ -182,8 +260,8 @@ func (l *life) remove(*rapid.T) {
 func (l *life) empty(*rapid.T) {
 	_, b := l.pick()
 	b.half, b.text = "", ""
-	require.NoError(l.rt, os.Truncate(l.d.path(b.agent, l.file(b.id)), 0))
-	l.lines[l.file(b.id)] = nil
+	require.NoError(l.rt, os.Truncate(l.d.path(b.agent, l.file(b)), 0))
+	l.lines[l.file(b)] = nil
 	l.tick(b)
 }
 
@@ -225,6 +303,13 @@ func (l *life) check() {
 	require.NoError(l.rt, err)
 	require.LessOrEqual(l.rt, report.Partial, len(l.sessions))
 	l.compare()
+	before, err := l.s.Info(context.Background())
+	require.NoError(l.rt, err)
+	_, err = Import(context.Background(), l.s, l.d.dir, Options{})
+	require.NoError(l.rt, err)
+	after, err := l.s.Info(context.Background())
+	require.NoError(l.rt, err)
+	require.Equal(l.rt, before.Rev, after.Rev, "an import of what is there already writes nothing")
 }
 
 // compare holds the store to what is on disk and to what was.
@@ -248,11 +333,11 @@ func (l *life) compare() {
 	for name, texts := range l.lines {
 		require.Equal(l.rt, texts, byFile[name], "%s holds what it holds on disk", name)
 		for _, text := range texts {
-			require.Equal(l.rt, 1, stored[text], "%s is there once", text)
+			l.once(stored, text)
 		}
 	}
 	for text := range l.seen {
-		require.Equal(l.rt, 1, stored[text], "%s, once imported, is there once", text)
+		l.once(stored, text)
 	}
 	for k, b := range l.sessions {
 		require.NoError(l.rt, l.s.View(context.Background(), func(r core.Reader) error {
@@ -262,6 +347,14 @@ func (l *life) compare() {
 			return err
 		}))
 	}
+}
+
+func (l *life) once(stored map[string]int, text string) {
+	if l.swapped[text] {
+		require.Positive(l.rt, stored[text], "%s is there", text)
+		return
+	}
+	require.Equal(l.rt, 1, stored[text], "%s is there once", text)
 }
 
 func (l *life) texts(generation string) (all []string) {
@@ -292,6 +385,7 @@ func TestLifeOfADirectory(t *testing.T) {
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"begin": l.begin, "elsewhere": l.beginElsewhere, "say": l.say, "say again": l.say, "say more": l.say, "reset": l.reset, "compact": l.compact, "remove": l.remove, "empty": l.empty,
+			"move": l.move, "desert": l.desert, "swap": l.swap, "exchange": l.exchange, "forget": l.forget, "rename": l.rename,
 			"ruin": l.ruinIndex, "import": l.importSome, "import again": l.importSome,
 		})
 		l.check()

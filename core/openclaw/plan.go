@@ -47,6 +47,7 @@ type transcript struct {
 	leftTo  bool            // which another file is now
 	taken   core.SourceFile // what was read into its generation before of another file, which is still there
 	kept    core.Generation // the stored facts of it that count, where its session is in no sessions.json
+	known   string          // the sessionId that it had when it was read before, where its name tells another
 	stray   core.Generation // what its generation holds, when that is of no file that is known
 	current bool            // nothing is new in it since
 	blocked bool            // its generation belongs to someone else here
@@ -211,6 +212,11 @@ func (p *plan) attach(r *row) {
 		return
 	}
 	t := p.heir(own)
+	for _, c := range candidates {
+		if t == nil && p.cat.known[c].Generation == id {
+			t = p.heir(c)
+		}
+	}
 	if t == nil {
 		t = &transcript{found: found{agent: agentOf(own), base: id, state: core.GenerationCurrent}, place: own}
 		p.at[own] = t // shared by the sessions of one sessionId
@@ -272,12 +278,35 @@ func (p *plan) retain(r core.Reader) error {
 	return nil
 }
 
+// recognise finds the archives of transcripts that were a session's although they are not called after its sessionId.
+func (p *plan) recognise(r core.Reader) error {
+	for _, t := range p.transcripts {
+		if t.state == core.GenerationCurrent || t.row != nil {
+			continue
+		}
+		own := path.Join(path.Dir(t.path), t.base+".jsonl")
+		stored := p.cat.known[t.path].Generation
+		if stored == "" && p.archives[own] == t && !p.onDisk(own) {
+			stored = p.cat.known[own].Generation
+		}
+		if stored == "" || strings.HasPrefix(stored, t.base) {
+			continue
+		}
+		g, _, err := r.Generation(stored)
+		if err != nil {
+			return err
+		}
+		t.known = g.SessionID
+	}
+	return nil
+}
+
 // name decides the ids. Of several transcripts of one sessionId the current one takes it, else the newest that was reset or deleted,
 // else the newest backup; the others take `<sessionId>.<state>.<time>`.
 func (p *plan) name() {
 	owner := map[[2]string]string{} // agent, sessionId → key of the session that has it now
 	for _, t := range p.transcripts {
-		t.gen = core.Generation{SessionID: t.base, Agent: t.agent, State: t.state, EndedAt: t.endedAt}
+		t.gen = core.Generation{SessionID: cmp.Or(t.known, t.base), Agent: t.agent, State: t.state, EndedAt: t.endedAt}
 		if t.path != "" {
 			t.gen.File = p.src.dir + string(os.PathSeparator) + strings.ReplaceAll(t.path, "/", string(os.PathSeparator))
 		}
@@ -348,6 +377,9 @@ func short(s string) string {
 func (p *plan) compare(r core.Reader, problems *problems) error {
 	last := p.cat.last
 	if err := p.retain(r); err != nil {
+		return err
+	}
+	if err := p.recognise(r); err != nil {
 		return err
 	}
 	p.name()
