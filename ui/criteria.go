@@ -10,7 +10,7 @@ import (
 	"cordboard/core/key"
 )
 
-// sort of a session as the filter tells them apart: core's kinds, and sub-agents, which are most of core's `other`.
+// sorts is a set of kinds as the filter tells them apart: core's, and sub-agents, which are most of its `other`.
 type sorts uint16
 
 const subagent core.Kind = "sub-agent"
@@ -112,7 +112,7 @@ func (q *question) narrows() bool {
 }
 
 // fails is every criterion a session does not meet.
-func (q *question) fails(c *candidate, words []string) sieve {
+func (q *question) fails(c *candidate, words []word) sieve {
 	h := c.head
 	var f sieve
 	set := func(bit sieve, failed bool) {

@@ -30,34 +30,46 @@ func newCandidate(h *core.Head, agent string, about *about) candidate {
 	return c
 }
 
-// wordsOf takes a query apart.
-func wordsOf(query string) []string { return strings.Fields(strings.ToLower(query)) }
+// word is a word of a query: how it is looked for among ids and among names.
+type word struct {
+	text         string
+	inID, inName func(word, text string) bool
+}
+
+// wordsOf takes a query apart. A number must stand as it is written, and so must among ids what could be a piece of a UUID: a few hex
+// digits are found anywhere in them.
+func wordsOf(query string) []word {
+	var list []word
+	for _, text := range strings.Fields(strings.ToLower(query)) {
+		w := word{text, near, near}
+		if strings.Trim(text, "0123456789abcdef-") == "" {
+			w.inID = asWritten
+		}
+		if strings.Trim(text, "0123456789") == "" {
+			w.inName = asWritten
+		}
+		list = append(list, w)
+	}
+	return list
+}
 
 // matches reports whether every word is found in one of the candidate's fields.
-func (c *candidate) matches(words []string) bool {
-	for _, word := range words {
-		if !c.holds(word) {
+func (c *candidate) matches(words []word) bool {
+	for i := range words {
+		if !c.holds(&words[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// holds looks for the letters of a word in a field, in their order and near each other. A number must stand as it is asWritten, and so must
-// among ids what could be a piece of a UUID: a few hex digits are found anywhere in them.
-func (c *candidate) holds(word string) bool {
-	inID, inName := near, near
-	if strings.Trim(word, "0123456789abcdef-") == "" {
-		inID = asWritten
-	}
-	if strings.Trim(word, "0123456789") == "" {
-		inName = asWritten
-	}
-	if inID(word, c.id) {
+// holds looks for the letters of a word in a field, in their order and near each other.
+func (c *candidate) holds(w *word) bool {
+	if w.inID(w.text, c.id) {
 		return true
 	}
 	for _, name := range c.names {
-		if inName(word, name) {
+		if w.inName(w.text, name) {
 			return true
 		}
 	}

@@ -54,7 +54,7 @@ func (m *Model) pick(title, first string, done func(m *Model, key string) tea.Cm
 // best are the candidates that match a query, those whose name starts with it first.
 func best(list []candidate, query string) []*candidate {
 	words := wordsOf(query)
-	whole := strings.Join(words, " ")
+	whole := strings.Join(strings.Fields(strings.ToLower(query)), " ")
 	var ranks [4][]*candidate
 	for i := range list {
 		if c := &list[i]; c.matches(words) {
