@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// README tells the members of what each verb prints with --json; nothing else is in there, and every line of the table is looked at.
+func TestJSONIsAsREADMESays(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	table := string(readme)
+	table = table[strings.Index(table, "With `--json`, times"):]
+	table = table[:strings.Index(table, "Members without a value")]
+	shape := regexp.MustCompile("`\\{([a-zA-Z, ]+)\\}`")
+	documented := map[string][]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z ]+)` \\| (.*) \\|$").FindAllStringSubmatch(table, -1) {
+		for _, members := range shape.FindAllStringSubmatch(row[2], -1) {
+			documented[row[1]] = append(documented[row[1]], members[1])
+		}
+	}
+
+	store := filepath.Join(t.TempDir(), "D")
+	_, code := cordboard(t, "import", "../../testdata/openclaw", "--data", store, "--config", "")
+	require.Zero(t, code)
+	typo := filepath.Join(t.TempDir(), "typo.json5")
+	require.NoError(t, os.WriteFile(typo, []byte(`{ ui: { fsp: 30 } }`), 0o600))
+	const mira = "agent:main:main"
+	seen := map[string]bool{}
+	for _, c := range []struct {
+		verb string
+		nth  int // of the shapes in its row
+		args []string
+		code int
+	}{
+		{"list", 0, []string{"list"}, 0},
+		{"list", 0, []string{"list", "--kinds", "node", "--active", "1", "--as", mira}, 0},
+		{"list", 1, []string{"list", "--agent", "ops"}, 0},
+		{"show", 0, []string{"show", "agent:ops:main"}, 0},
+		{"show", 0, []string{"show", "agent:main:subagent:4df511fc-771d-42b2-a7e1-6a3a829d2b43"}, 0},
+		{"history", 0, []string{"history", mira}, 0},
+		{"search", 0, []string{"search", "rollback"}, 0},
+		{"agents", 0, []string{"agents"}, 0},
+		{"agents", 1, []string{"agents", "--as", mira}, 0},
+		{"call", 0, []string{"call", "sessions_history", `{"sessionKey":"agent:ops:main"}`, "--as", mira}, 4},
+		{"config check", 0, []string{"config", "check"}, 0},
+		{"config check", 0, []string{"config", "check", typo}, 1},
+		{"config show", 0, []string{"config", "show", "ui"}, 0},
+	} {
+		out, code := cordboard(t, append(c.args, "--json", "--data", store, "--config", "")...)
+		require.Equal(t, c.code, code, c.args)
+		require.Greater(t, len(documented[c.verb]), c.nth, "README has no shape for %s", c.verb)
+		may := strings.Split(documented[c.verb][c.nth], ", ")
+		seen[c.verb] = true
+		for _, name := range membersOf(t, out) {
+			assert.Contains(t, may, name, "%v", c.args)
+		}
+	}
+	for verb := range documented {
+		assert.True(t, seen[verb], "README tells the shape of %s and no row here looks at it", verb)
+	}
+}
+
+// membersOf names the members of what was printed: of the first object in it.
+func membersOf(t *testing.T, out string) (names []string) {
+	t.Helper()
+	start := strings.IndexByte(out, '{')
+	require.GreaterOrEqual(t, start, 0, out)
+	var object map[string]json.RawMessage
+	require.NoError(t, json.NewDecoder(strings.NewReader(out[start:])).Decode(&object), out)
+	for name := range object {
+		names = append(names, name)
+	}
+	return names
+}
