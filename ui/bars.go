@@ -185,6 +185,8 @@ func (m *Model) notice() run {
 		return run{m.k.bar.warn, safe.Line(m.trouble)}
 	case m.said != "":
 		return run{m.k.bar.text, safe.Line(m.said)}
+	case m.focus == paneTree && len(m.marks.keys) > 0:
+		return run{m.k.bar.text, m.marksNotice()}
 	}
 	return run{}
 }

@@ -77,3 +77,32 @@ func TestSuspend(t *testing.T) {
 	require.IsType(t, tea.ClearScreen(), cmd())
 	require.Equal(t, before, c.view())
 }
+
+// An operator asks whose business a session is, in a whole program: look through the main session's eyes, leave out what it does not see,
+// try a wider scope on a smaller screen, and come back.
+func TestLookFlow(t *testing.T) {
+	board, _ := engineOn(t, true)
+	m := New(Env{Board: board, Theme: styles(t, themes.Dark, termenv.Ascii), Title: "~/data", Now: func() time.Time { return evening }, Zone: time.UTC})
+	tm := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(160, 40))
+	sees(t, tm.Output(), "agent:main:main ─ webchat")
+	tm.Send(keyMsg("V"))
+	sees(t, tm.Output(), "looking as agent:main:main · scope tree · 20 hidden")
+	tm.Send(keyMsg("d"))
+	sees(t, tm.Output(), "1 agent · 3 sessions")
+	tm.Send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	tm.Send(keyMsg("v"))
+	sees(t, tm.Output(), "scope agent")
+	tm.Send(keyMsg("f"))
+	sees(t, tm.Output(), "shows 8 of 8 sessions")
+	tm.Send(keyMsg("esc"))
+	tm.Send(keyMsg("X"))
+	sees(t, tm.Output(), "sessions_history  ✓ allowed")
+	tm.Send(keyMsg("esc"))
+	tm.Send(keyMsg("esc"))
+	sees(t, tm.Output(), "23 sessions")
+	tm.Send(keyMsg("q"))
+	final := tm.FinalModel(t, teatest.WithFinalTimeout(10*time.Second)).(*Model)
+	require.NoError(t, final.Close())
+	fits(t, final.View(), 80, 24)
+	require.Empty(t, final.sight.viewpoint)
+}

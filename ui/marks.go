@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -111,6 +112,17 @@ func (m *Model) chosen() []string {
 	slices.SortFunc(keys, func(a, b string) int { return row(a) - row(b) })
 	slices.Sort(absent)
 	return append(keys, absent...)
+}
+
+// marksNotice says what can be done with what is marked.
+func (m *Model) marksNotice() string {
+	text := strconv.Itoa(len(m.marks.keys)) + " marked"
+	for _, each := range [...]struct{ id, verb string }{{"session.archive", "archives"}, {"session.export", "exports"}, {"session.read", "takes as read"}} {
+		if a := m.action(each.id); a != nil && a.off(m) == "" {
+			text += " · " + m.keyFor(each.id) + " " + each.verb
+		}
+	}
+	return text + " · " + m.keyFor("console.back") + " clears"
 }
 
 func noMarks(m *Model) string {

@@ -18,8 +18,8 @@ func viewActions() []action {
 		{id: "tree.sort", keys: []string{"S"}, text: "sort by recency, name, tokens or state", run: (*Model).nextOrder},
 		{id: "look.this", keys: []string{"V"}, text: "look through this session's eyes; once more: as the operator", hint: "look as", run: (*Model).lookAsThis, off: cannotLookAsThis},
 		{id: "look.pick", keys: []string{"L"}, text: "look through the eyes of another session, or of the operator", run: (*Model).pickViewpoint, off: cannotLook},
-		{id: "look.scope", keys: []string{"v"}, text: "try the next scope for it: self, tree, agent, all", run: (*Model).cycleScope, off: notLooking},
-		{id: "look.hide", keys: []string{"d"}, text: "dim what it may not see, or leave it out", run: (*Model).toggleHidden, off: notLooking},
+		{id: "look.scope", keys: []string{"v"}, text: "try the next scope for it: self, tree, agent, all", hint: "scope", run: (*Model).cycleScope, off: notLooking},
+		{id: "look.hide", keys: []string{"d"}, text: "dim what it may not see, or leave it out", hint: "hide", run: (*Model).toggleHidden, off: notLooking},
 		{id: "look.rights", keys: []string{"X"}, text: "rights: what each tool would say of a session towards this one", run: (*Model).showRights, off: cannotExplain},
 	}
 }
