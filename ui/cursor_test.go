@@ -172,6 +172,18 @@ func TestCrossingToTheOtherSide(t *testing.T) {
 	require.Equal(t, "this message names no other session", c.footer())
 }
 
+// From a tool's answer one gets to what the other session said for it.
+func TestCrossingFromAnAnswer(t *testing.T) {
+	s := newShelf(t)
+	s.session("agent:ops:main", "earlier", `{"role":"user","content":"how is it?","provenance":{"kind":"inter_session","sourceSessionKey":"agent:main:main"}}`, "it is well")
+	s.session(mainKey, result(`{"status":"ok","sessionKey":"agent:ops:main","reply":"it is well"}`))
+	s.say(idOf("agent:ops:main"), `{"role":"user","content":"again?","provenance":{"kind":"inter_session","sourceSessionKey":"agent:main:main"}}`)
+	c := s.read(mainKey, 160, 45)
+	c.press("c")
+	require.Equal(t, "agent:ops:main", c.m.tree.selected())
+	require.Equal(t, "it is well", c.under())
+}
+
 // The other side may be gone.
 func TestCrossingToNobody(t *testing.T) {
 	s := newShelf(t)

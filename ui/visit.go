@@ -97,26 +97,36 @@ func (m *Model) enterMessage() tea.Cmd {
 	return nil
 }
 
+// end is which end of a way between two sessions a message is.
+type end uint8
+
+const (
+	noEnd    end = iota
+	arrived      // it came from the other session
+	calling      // its tool call names the other
+	answered     // it is the tool's answer
+)
+
 // otherSide is the session a message came from, or the one that its tool call or result names.
-func otherSide(m *core.Message) (key string, from bool) {
+func otherSide(m *core.Message) (key string, is end) {
 	if p, ok := core.ProvenanceOf(m.Raw); ok && p.SourceSessionKey != "" {
-		return p.SourceSessionKey, true
+		return p.SourceSessionKey, arrived
 	}
 	for b := range core.Blocks(m.Raw) {
-		named := b.Arguments
+		named, is := b.Arguments, calling
 		if m.Role == core.RoleToolResult {
-			named = json.RawMessage(b.Text)
+			named, is = json.RawMessage(b.Text), answered
 		} else if b.Type != "toolCall" {
 			continue
 		}
 		var names struct{ ChildSessionKey, SessionKey string }
 		if json.Unmarshal(named, &names) == nil {
 			if key := firstOf(names.ChildSessionKey, names.SessionKey); key != "" {
-				return key, false
+				return key, is
 			}
 		}
 	}
-	return "", false
+	return "", noEnd
 }
 
 func oneSided(m *Model) string {
@@ -145,40 +155,42 @@ func (msg crossMsg) apply(m *Model) tea.Cmd {
 	return m.visitTo(msg.to)
 }
 
-// cross goes to the other side of the message under the cursor, to what was said there at that time.
+// cross goes to the other side of the message under the cursor, to what was said there at that time: from a message to the call that
+// sent it, from a call to what arrived, from an answer to what was said last before it.
 func (m *Model) cross() tea.Cmd {
 	msg := m.trans.current()
 	here, at := m.trans.key, msg.At
-	key, from := otherSide(msg)
+	key, is := otherSide(msg)
 	return func() tea.Msg {
 		to, err := guarded(func() (target, error) {
-			to, err := atTime(m.ctx, m.env.Board, key, at, from)
-			if err != nil {
+			to, err := atTime(m.ctx, m.env.Board, key, at, is != calling)
+			if err != nil || is == answered {
 				return to, err
 			}
-			return naming(m.ctx, m.env.Board, to, here, from)
+			return meeting(m.ctx, m.env.Board, to, here, is)
 		})
 		return crossMsg{to, err}
 	}
 }
 
-// nearby is how many messages around a time are looked at for one that names the session one comes from.
+// nearby is how many messages around a time are looked at for the other end.
 const nearby = 40
 
-// naming moves a place found by time to the message near it that is the other end: the last call before it that names a session, or the
-// first message after it that came from one.
-func naming(ctx context.Context, b core.Board, to target, key string, before bool) (target, error) {
-	q := core.MessageQuery{Session: to.key, Limit: nearby}
-	if before {
-		q.Before = to.seq + 1
-	} else if q.After = to.seq - min(to.seq, 1); q.After == 0 {
-		q.Oldest = true
+// meeting moves a place found by time to the other end near it: the last call before it that names a session, for a message that came
+// from there, or the first message after it that came from one, for a call.
+func meeting(ctx context.Context, b core.Board, to target, key string, is end) (target, error) {
+	q, wanted := core.MessageQuery{Session: to.key, Limit: nearby, Before: to.seq + 1}, calling
+	if is == calling {
+		wanted = arrived
+		if q.Before, q.After = 0, to.seq-min(to.seq, 1); q.After == 0 {
+			q.Oldest = true
+		}
 	}
 	page, err := b.Messages(ctx, q)
 	for i := range page.Messages {
-		if other, from := otherSide(&page.Messages[i]); key != "" && other == key && from != before {
+		if other, found := otherSide(&page.Messages[i]); key != "" && other == key && found == wanted {
 			to.seq = page.Messages[i].Seq
-			if !before {
+			if is == calling {
 				break
 			}
 		}
