@@ -113,6 +113,14 @@ func (t *transcript) opened(seq uint64) *bool {
 	return nil
 }
 
+// aim is the message under the cursor, or the one that is on its way there.
+func (t *transcript) aim() uint64 {
+	if t.seek != nil {
+		return t.seek.seq
+	}
+	return t.cursor.at
+}
+
 // toggle unfolds the message under the cursor, or folds it when nothing in it is folded. It reports false when there is nothing to fold.
 func (t *transcript) toggle() bool {
 	m := t.current()

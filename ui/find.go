@@ -222,7 +222,7 @@ func (m *Model) showHit(seq uint64) { m.trans.goTo(jump{seq: seq, needle: m.find
 func (m *Model) hop(by int) {
 	f := &m.find
 	n := f.hits.len()
-	at := m.trans.cursor.at
+	at := m.trans.aim()
 	i := f.hits.from(at)
 	switch {
 	case by < 0:
@@ -349,14 +349,15 @@ func (m *Model) foundText() string {
 	if f.running && len(f.hits.fresh) == 0 && len(f.hits.newer) == 0 {
 		more = "…"
 	}
-	switch i := f.hits.from(m.trans.cursor.at); {
+	at := m.trans.aim()
+	switch i := f.hits.from(at); {
 	case !f.needle.set():
 		return ""
 	case n == 0 && more == "":
 		return "nothing found"
 	case n == 0:
 		return "searching…"
-	case i < n && f.hits.at(i) == m.trans.cursor.at:
+	case i < n && f.hits.at(i) == at:
 		return strconv.Itoa(i+1) + "/" + strconv.Itoa(n) + more
 	default:
 		return "–/" + strconv.Itoa(n) + more

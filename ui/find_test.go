@@ -147,6 +147,25 @@ func TestFindOpensTheFold(t *testing.T) {
 	require.Contains(t, c.view(), "a thought")
 }
 
+// Pressed again before the page of the last match has come, n goes on from there.
+func TestNextMatchWhileOneIsOnItsWay(t *testing.T) {
+	s := newShelf(t)
+	n := harbour(s)
+	c := s.read(mainKey, 80, 24)
+	c.find("harbour")
+	c.press("home")
+	var late []tea.Cmd
+	for range 3 { // far away each time, and no answer yet
+		_, cmd := c.m.Update(keyMsg("N"))
+		late = append(late, cmd)
+	}
+	require.Contains(t, c.view(), fmt.Sprintf("%d/%d ", n-2, n))
+	for _, cmd := range late {
+		c.run(cmd)
+	}
+	require.Equal(t, fmt.Sprintf("message %d of the Harbour", 1995-14), c.under())
+}
+
 // Another transcript is searched for the same text.
 func TestFindFollowsTheSession(t *testing.T) {
 	s := newShelf(t)

@@ -93,7 +93,10 @@ func (m *Model) prepare(program viewer, write func(io.Writer) error) tea.Cmd {
 		if err != nil {
 			return readyMsg{err: err}
 		}
-		if err = written(f, write); err != nil {
+		if err = written(f, write); err == nil {
+			err = m.ctx.Err() // nobody is left to read it
+		}
+		if err != nil {
 			_ = out.Remove(f.Name()) // the first error tells more
 		}
 		return readyMsg{program, f, err}
