@@ -69,7 +69,7 @@ func parseFile(path string, data []byte) (Palette, error) {
 
 func unknownTheme(name string, known []string) error {
 	hint := ""
-	if near := nearest(name, known); near != "" {
+	if near := core.Nearest(name, known); near != "" {
 		hint = ", did you mean " + strconv.Quote(near) + "?"
 	}
 	return core.Errorf(core.CodeNotFound, "no theme is called %q%s", name, hint).Because("ui.theme").Accept(known...)

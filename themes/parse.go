@@ -91,7 +91,7 @@ func checkKeys(fields map[string]json.RawMessage, shape reflect.Type, prefix str
 			continue
 		}
 		hint := ""
-		if near := nearest(name, names); near != "" {
+		if near := core.Nearest(name, names); near != "" {
 			hint = ", did you mean \"" + prefix + near + "\"?"
 		}
 		return core.Errorf(core.CodeConfig, "unknown key %q in the theme%s", prefix+name, hint).Because(prefix + name).Accept(names...)
@@ -119,35 +119,4 @@ func (p Palette) check() error {
 		}
 	}
 	return nil
-}
-
-// nearest is the name that is few edits away from what was typed (two, a third of a long word, half of a short one), or "".
-func nearest(typed string, names []string) string {
-	best, distance := "", max(len(typed)/3, min(len(typed)/2, 2))+1
-	for _, name := range names {
-		if d := edits(strings.ToLower(typed), strings.ToLower(name)); d < distance {
-			best, distance = name, d
-		}
-	}
-	return best
-}
-
-// edits is the Levenshtein distance in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

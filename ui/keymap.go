@@ -167,7 +167,7 @@ func unknownAction(id string, list []action) error {
 		ids[i] = list[i].id
 	}
 	hint := ""
-	if near := nearest(id, ids); near != "" {
+	if near := core.Nearest(id, ids); near != "" {
 		hint = ", did you mean " + strconv.Quote(near) + "?"
 	}
 	return core.Errorf(core.CodeConfig, "there is no action %q%s", id, hint).Because(id).Accept(ids...)
@@ -279,7 +279,7 @@ func readOneKey(name string) (string, error) {
 		}
 	}
 	hint := ""
-	if near := nearest(lower, slices.Sorted(maps.Keys(keyWords))); near != "" {
+	if near := core.Nearest(lower, slices.Sorted(maps.Keys(keyWords))); near != "" {
 		hint = ", did you mean " + strconv.Quote(near) + "?"
 	}
 	return "", core.Errorf(core.CodeConfig, "%q is no key%s", name, hint)
@@ -291,37 +291,6 @@ func spell(key string) string {
 		return "space"
 	}
 	return key
-}
-
-// nearest is the name that is few edits away from what was typed, or "".
-func nearest(typed string, names []string) string {
-	best, least := "", max(len(typed)/3, min(len(typed)/2, 2))+1
-	for _, name := range names {
-		if d := edits(strings.ToLower(typed), strings.ToLower(name)); d < least {
-			best, least = name, d
-		}
-	}
-	return best
-}
-
-// edits is how many bytes have to be put in, left out or changed to make b of a.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // keyFor is the key that texts name for an action, as it is now.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"cordboard/core"
 	"cordboard/core/config/json5"
 )
 
@@ -146,5 +147,5 @@ func member(v *json5.Value, name string) (*json5.Value, bool) {
 
 // likeOurs reports whether a key is one slip away from a key of ours and not a known key itself.
 func likeOurs(name string, ours, known []string) bool {
-	return !slices.Contains(known, name) && slices.ContainsFunc(ours, func(o string) bool { return distance(name, o) <= 1 })
+	return !slices.Contains(known, name) && slices.ContainsFunc(ours, func(o string) bool { return core.Distance(name, o) <= 1 })
 }

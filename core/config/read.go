@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"cordboard/core"
 	"cordboard/core/config/json5"
 )
 
@@ -185,7 +186,7 @@ func (r *reader) strange(n *node, path string, at spot, m json5.Member) {
 		return
 	}
 	message := "unknown key with value " + display(m.Value, secretLike(at.path))
-	guess := cmp.Or(nearest(m.Name, append(n.names(), known...)), r.elsewhere(m.Name))
+	guess := cmp.Or(core.Nearest(m.Name, append(n.names(), known...)), r.elsewhere(m.Name))
 	switch {
 	case guess == "":
 		message += ": allowed here are " + strings.Join(n.names(), ", ")

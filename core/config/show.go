@@ -57,7 +57,7 @@ func Explain(c *Config, r Report, key string) ([]Row, error) {
 	for i, row := range all {
 		keys[i] = row.Key
 	}
-	if guess := nearest(key, keys); guess != "" {
+	if guess := core.Nearest(key, keys); guess != "" {
 		return nil, core.Errorf(core.CodeConfig, "there is no key %q: did you mean %s?", cut(key), guess).Accept(guess)
 	}
 	return nil, core.Errorf(core.CodeConfig, "there is no key %q, or nothing is set below it", cut(key))

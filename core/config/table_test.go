@@ -197,28 +197,6 @@ func TestForeignKeysAreNotOurs(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	words := []string{"visibility", "mainKey", "dmScope", "id", "fps", "url"}
-	for name, want := range map[string]string{
-		"visibilty": "visibility", "vsiibility": "visibility", "MAINKEY": "mainKey", "dmscop": "dmScope", "di": "id", "fsp": "fps", "uri": "url",
-		"colour": "", "x": "", strings.Repeat("visibility", 5): "",
-	} {
-		assert.Equal(t, want, nearest(name, words), name)
-	}
-}
-
-func TestDistanceIsAMetric(t *testing.T) {
-	word := rapid.StringMatching(`[abé]{0,6}`)
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := word.Draw(t, "a"), word.Draw(t, "b")
-		d := distance(a, b)
-		require.Equal(t, d, distance(b, a))
-		require.Equal(t, a == b, d == 0)
-		require.LessOrEqual(t, d, max(len([]rune(a)), len([]rune(b))))
-		require.Equal(t, d, distance("x"+a, "x"+b), "a common start costs nothing")
-	})
-}
-
 // Whatever the text, Parse either gives a Config that Show can show, or mistakes that have a place.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"testdata/every-key.json5", "testdata/openclaw.json5"} {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"cordboard/core"
-	"cordboard/core/tool"
 )
 
 const (
@@ -72,7 +71,7 @@ func unknownKind(kind core.Kind) error {
 		names[i] = string(k)
 	}
 	hint := ""
-	if near := tool.Nearest(string(kind), names); near != "" {
+	if near := core.Nearest(string(kind), names); near != "" {
 		hint = " (did you mean " + near + "?)"
 	}
 	return core.Errorf(core.CodeInvalidParams, "there is no kind %q%s: there are %s", kind, hint, strings.Join(names, ", ")).Accept(names...)

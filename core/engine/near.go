@@ -7,7 +7,6 @@ import (
 
 	"cordboard/core"
 	"cordboard/core/key"
-	"cordboard/core/tool"
 )
 
 const (
@@ -55,7 +54,7 @@ func slipsTo(typed, key string) int {
 	case long > nearSlips || -long > nearSlips || len(typed) > 200:
 		return nearSlips + 1
 	}
-	slips := tool.Distance(strings.ToLower(typed), strings.ToLower(key))
+	slips := core.Distance(strings.ToLower(typed), strings.ToLower(key))
 	if slips*nearStart > len(key) {
 		return nearSlips + 1
 	}

@@ -185,7 +185,7 @@ func Spec(name string) (core.ToolSpec, error) {
 		names = append(names, s.Name)
 	}
 	hint := ""
-	if near := Nearest(name, names); near != "" {
+	if near := core.Nearest(name, names); near != "" {
 		hint = " (did you mean " + near + "?)"
 	}
 	return core.ToolSpec{}, core.Errorf(core.CodeInvalidParams, "there is no tool %q%s: there are %s", cut(name), hint, strings.Join(names, ", ")).

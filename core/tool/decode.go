@@ -78,7 +78,7 @@ func unknownParam(tool, name string, params []param) error {
 		return core.Errorf(core.CodeInvalidParams, "%s has no parameter %q: it takes none", tool, cut(name))
 	}
 	hint := ""
-	if near := Nearest(name, names); near != "" {
+	if near := core.Nearest(name, names); near != "" {
 		hint = " (did you mean " + near + "?)"
 	}
 	return core.Errorf(core.CodeInvalidParams, "%s has no parameter %q%s: it takes %s", tool, cut(name), hint, strings.Join(names, ", ")).
@@ -90,44 +90,4 @@ func cut(name string) string {
 		return string(runes[:40]) + "…"
 	}
 	return name
-}
-
-// Nearest returns the name that a mistyped one most likely stands for, "" when none is near. Case and the signs between words do not
-// count, a part of a name is near, and so is a slip of a few letters.
-func Nearest(typed string, names []string) string {
-	plain := strings.NewReplacer("_", "", "-", "", " ", "", ".", "")
-	fold := func(s string) string { return strings.ToLower(plain.Replace(s)) }
-	typed = fold(cut(typed))
-	best, bestAway := "", max(2, len(typed)/3)+1
-	for _, name := range names {
-		away := Distance(typed, fold(name))
-		if len(typed) >= 3 && (strings.Contains(fold(name), typed) || strings.Contains(typed, fold(name))) {
-			away = min(away, 2)
-		}
-		if away < bestAway && away < len(typed) {
-			best, bestAway = name, away
-		}
-	}
-	return best
-}
-
-// Distance counts the bytes to insert, remove or replace to make b of a.
-func Distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			step := diagonal
-			if a[i] != b[j] {
-				step++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(step, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

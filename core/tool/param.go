@@ -190,7 +190,7 @@ func badValue(name string, value json.RawMessage, accepted string, allowed ...st
 
 // didYouMean names what a mistyped word most likely stands for, "" when nothing is near.
 func didYouMean(typed string, names []string) string {
-	if near := Nearest(typed, names); near != "" {
+	if near := core.Nearest(typed, names); near != "" {
 		return ", did you mean " + near + "?"
 	}
 	return ""
