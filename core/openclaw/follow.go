@@ -326,6 +326,7 @@ func (f *follower) bringIn(ctx context.Context, d delta, quiet bool, found *prob
 
 func (f *follower) write(ctx context.Context, p *plan, found *problems, event *FollowEvent) error {
 	im := newImporter(f.store, p, Options{}, found)
+	im.strict = f.failure == "" // once it is enough to look again
 	err := im.run(ctx)
 	for _, id := range slices.Sorted(maps.Keys(im.changed)) {
 		event.Changes = append(event.Changes, *im.changed[id])

@@ -70,6 +70,8 @@ type importer struct {
 	reader   reader
 	done     Progress
 	changed  map[string]*SessionChange // by generation, or key where there is none
+	refused  refusals
+	strict   bool // what the store refuses because someone else wrote there ends the import
 }
 
 func newImporter(store core.Store, p *plan, opts Options, found *problems) *importer {
@@ -105,8 +107,9 @@ func (im *importer) run(ctx context.Context) error {
 	return im.writeRuns(ctx)
 }
 
-// write puts one batch into one transaction.
+// write puts one batch into one transaction, without the steps of files and rows that the store refuses.
 func (im *importer) write(ctx context.Context, b batch) error {
+	b.steps = im.welcome(b.steps)
 	for i := range b.steps {
 		if s := &b.steps[i]; s.keep != nil {
 			if err := keepOld(ctx, im.store, s.t.gen.ID, s.keep, im.opts); err != nil {
@@ -115,17 +118,27 @@ func (im *importer) write(ctx context.Context, b batch) error {
 		}
 	}
 	counts := make([]Tally, len(b.steps))
-	_, err := im.store.Update(ctx, func(tx core.Tx) error {
-		for i := range b.steps {
-			counts[i] = Tally{}
-			if err := b.steps[i].apply(tx, &counts[i]); err != nil {
-				return err
+	for {
+		at := -1
+		_, err := im.store.Update(ctx, func(tx core.Tx) error {
+			for i := range b.steps {
+				counts[i] = Tally{}
+				if err := b.steps[i].apply(tx, &counts[i]); err != nil {
+					at = i
+					return err
+				}
 			}
+			at = -1
+			return nil
+		})
+		if err == nil {
+			break
 		}
-		return nil
-	})
-	if err != nil {
-		return err
+		if at < 0 || !im.refusable(err) {
+			return err
+		}
+		im.refuse(&b.steps[at], err)
+		b.steps = im.welcome(b.steps)
 	}
 	var n Tally
 	for i := range b.steps {
@@ -209,8 +222,19 @@ func (im *importer) writeRunBatch(ctx context.Context, runs []core.Run) error {
 		}
 		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil && !im.refusable(err):
 		return err
+	case err != nil && len(runs) == 1:
+		im.refuseRun(runs[0].ID, err)
+		return nil
+	case err != nil:
+		for i := range runs {
+			if err := im.writeRunBatch(ctx, runs[i:i+1]); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	for _, id := range skipped {
 		im.problems.add(Problem{File: registryPath, Key: id, Reason: "is a run of another session of this store: left alone"})

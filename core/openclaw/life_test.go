@@ -175,7 +175,6 @@ func (l *life) move(*rapid.T) {
 	l.d.rename(b.agent, from, to)
 	l.lines[to] = l.lines[from]
 	delete(l.lines, from)
-	l.pause()
 	b.file = to
 	l.index(b.agent)
 }

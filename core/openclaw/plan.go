@@ -169,18 +169,29 @@ func (p *plan) addRows(at string, problems *problems) {
 		if r.session.UpdatedAt == 0 && x.seen.info != nil {
 			r.session.UpdatedAt = x.seen.info.ModTime().UnixMilli() // until its transcript says better
 		}
-		r.know(p.cat.registry.child[e.session.Key])
+		if reason := r.know(p.cat.registry.child[e.session.Key]); reason != "" {
+			problems.add(Problem{File: registryPath, Key: shortKey(e.session.Key), Reason: reason})
+		}
 		p.sessions[e.session.Key] = r
 		p.rows = append(p.rows, r)
 	}
 }
 
-// know adds what the registry tells of a session.
-func (r *row) know(l lineage) {
+// know adds what the registry tells of a session, as far as its row has room for it; reason, when not "", says what it has none for.
+func (r *row) know(l lineage) (reason string) {
 	r.lineage = l
-	r.session.SpawnedBy = cmp.Or(r.session.SpawnedBy, l.parent)
-	r.session.Label = cmp.Or(r.session.Label, cut(l.label, 120))
 	r.session.LastOutcome = l.outcome
+	if had := r.session; had.Label == "" && l.label != "" {
+		if r.session.Label = cut(l.label, 120); !fits(&r.session) {
+			r.session, reason = had, "the label of its run is too long for its row: left out"
+		}
+	}
+	if had := r.session; had.SpawnedBy == "" && l.parent != "" {
+		if r.session.SpawnedBy = l.parent; !fits(&r.session) {
+			r.session, reason = had, "the key of the session that spawned it is too long for its row: left out"
+		}
+	}
+	return reason
 }
 
 // attach finds a session's current transcript: the file its entry names when that lies in the source, else the one of that name beside

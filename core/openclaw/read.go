@@ -30,6 +30,7 @@ type step struct {
 	left     core.SourceFile // what was read of this file before into another generation,
 	drop     bool            // which is in what is read now, so that it goes
 	keep     *remains        // what the store has of the generation is in no file any more
+	alone    bool            // the row of its transcript is not to be touched
 	size     int64           // bytes of file this step accounts for, for the progress
 }
 

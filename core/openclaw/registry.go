@@ -13,6 +13,7 @@ import (
 type registry struct {
 	runs  []core.Run
 	child map[string]lineage
+	lines map[string]int // of the runs, by id
 }
 
 // lineage is what the runs of one child session tell of it.
@@ -47,7 +48,7 @@ type registered struct {
 //
 // A run without an end that began after live (ms) may be under way: it tells of lineage and is not among the runs yet.
 func readRegistry(file io.Reader, path string, live int64, problems *problems) (reg registry, broken bool) {
-	reg = registry{child: map[string]lineage{}}
+	reg = registry{child: map[string]lineage{}, lines: map[string]int{}}
 	in := newObjectReader(file)
 	if err := in.into("runs"); err != nil {
 		reason := errNoObject.Error()
@@ -72,7 +73,11 @@ func readRegistry(file io.Reader, path string, live int64, problems *problems) (
 		reason := m.reason
 		broken = broken || reason != ""
 		if reason == "" {
+			before := len(reg.runs)
 			reason = reg.add(m.key, m.raw, live)
+			if len(reg.runs) > before {
+				reg.lines[m.key] = m.line
+			}
 		}
 		if reason != "" {
 			problems.add(Problem{File: path, Line: m.line, Key: shortKey(m.key), Reason: reason})
@@ -91,6 +96,12 @@ func (reg *registry) add(id string, raw []byte, live int64) (reason string) {
 	}
 	if err := key.Valid(r.ChildSessionKey); err != nil {
 		return "its childSessionKey cannot be used: " + err.Error()
+	}
+	if r.RequesterSessionKey != "" {
+		if err := key.Valid(r.RequesterSessionKey); err != nil {
+			reason = "its requesterSessionKey cannot be used, the run is kept without one: " + err.Error()
+			r.RequesterSessionKey = ""
+		}
 	}
 	run := r.run(id)
 	if r.Outcome.Status == "" && run.EndedAt == 0 && max(run.QueuedAt, run.StartedAt) > live {

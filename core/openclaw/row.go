@@ -3,6 +3,7 @@ package openclaw
 import (
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"unicode/utf8"
 
 	"cordboard/core"
@@ -24,27 +25,30 @@ const rowBytes = 3800
 // fit shortens what a row may do without until it is small enough; the entry keeps it all. reason, when not "", tells what was left
 // out; ok=false when nothing helps.
 func fit(s *core.Session) (reason string, ok bool) {
-	size := func() int {
-		text, err := json.Marshal(s)
-		if err != nil {
-			return rowBytes + 1
-		}
-		return len(text)
-	}
 	if len(s.SpawnedBy) > core.MaxKeyBytes || hasNUL(s.SpawnedBy) {
 		s.SpawnedBy, reason = "", "its spawnedBy is no session key: left out"
 	}
-	if size() <= rowBytes {
+	if fits(s) {
 		return reason, true
 	}
 	s.Label, s.DisplayName = cut(s.Label, 120), cut(s.DisplayName, 120)
 	reason = "its label or display name is very long: cut in the list, whole in the entry"
-	if size() <= rowBytes {
+	if fits(s) {
 		return reason, true
 	}
 	s.Delivery, s.LastChannel, s.LastTo, s.LastAccountID, s.LastThreadID = core.DeliveryContext{}, "", "", "", ""
 	s.Channel, s.Model, s.ModelProvider, s.ThinkingLevel, s.VerboseLevel = "", "", "", "", ""
-	return "its fields are too long for a list: left out there, whole in the entry", size() <= rowBytes
+	if !fits(s) {
+		return "its row would have more than " + strconv.Itoa(rowBytes) + " bytes without any of its fields: the session is left out, its transcript " +
+			"is kept without one", false
+	}
+	return "its fields are too long for a list: left out there, whole in the entry", true
+}
+
+// fits reports whether a row is small enough.
+func fits(s *core.Session) bool {
+	text, err := json.Marshal(s)
+	return err == nil && len(text) <= rowBytes
 }
 
 func hasNUL(s string) bool {

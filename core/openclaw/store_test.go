@@ -183,6 +183,14 @@ func (s state) write(agent, name, text string) {
 	require.NoError(s.t, os.WriteFile(p, []byte(text), 0o600))
 }
 
+// writeAt puts a file anywhere in the directory.
+func (s state) writeAt(name, text string) {
+	s.t.Helper()
+	p := filepath.Join(s.dir, name)
+	require.NoError(s.t, os.MkdirAll(filepath.Dir(p), 0o700))
+	require.NoError(s.t, os.WriteFile(p, []byte(text), 0o600))
+}
+
 func (s state) append(agent, name, text string) {
 	s.t.Helper()
 	f, err := os.OpenFile(s.path(agent, name), os.O_APPEND|os.O_WRONLY, 0)

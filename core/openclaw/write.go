@@ -19,9 +19,9 @@ func (s *step) apply(tx core.Tx, n *Tally) error {
 	if row != nil {
 		var err error
 		if moved, err = s.applyRow(tx, n); err != nil {
-			return err
+			return rowError{err}
 		}
-	} else if s.t != nil {
+	} else if s.t != nil && !s.alone {
 		row = s.t.row
 	}
 	if len(s.messages) > 0 {
@@ -31,7 +31,7 @@ func (s *step) apply(tx core.Tx, n *Tally) error {
 	}
 	if s.t != nil && row != nil && (moved || len(s.messages) > 0) {
 		if err := s.touchRow(tx, row, moved); err != nil {
-			return err
+			return rowError{err}
 		}
 	}
 	s.count(n)
