@@ -110,6 +110,7 @@ func TestLifeOfAFollowedDirectory(t *testing.T) {
 		defer l.s.Close()
 		l.rig = follow(rt, l.s, l.d.dir)
 		defer func() { l.rig.f.close() }()
+		l.see = func() { l.rig.sweep() }
 		l.pause = func() {
 			switch rapid.IntRange(0, 4).Draw(rt, "pause") {
 			case 0:

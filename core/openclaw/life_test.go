@@ -30,6 +30,7 @@ type life struct {
 	seen     map[string]bool     // texts that were on disk, whole, at an import
 	swapped  map[string]bool     // texts that changed files with others: what was in a file is kept as a backup then
 	broken   bool                // the sessions.json of a cannot be read at the moment
+	see      func()              // imports all there is
 	pause    func()              // between two steps of what a gateway does at once
 }
 
@@ -37,6 +38,10 @@ func newLife(rt *rapid.T, t *testing.T) *life {
 	l := &life{
 		rt: rt, d: newState(t), s: newStore(t), clock: time.UnixMilli(1796029200000),
 		sessions: map[string]*being{}, lines: map[string][]string{}, seen: map[string]bool{}, swapped: map[string]bool{}, pause: func() {},
+	}
+	l.see = func() {
+		_, err := Import(context.Background(), l.s, l.d.dir, Options{})
+		require.NoError(rt, err)
 	}
 	l.d.write("a", indexName, "{}")
 	return l
@@ -167,7 +172,8 @@ func (l *life) reset(*rapid.T) {
 	l.index(b.agent)
 }
 
-// move gives a session's file another name, which its entry tells.
+// move gives a session's file another name, which its entry tells. It is seen before anything else happens to the file: a name that none has
+// seen tells nothing of an archive that is called after it.
 func (l *life) move(*rapid.T) {
 	_, b := l.pick()
 	l.finish(b)
@@ -177,6 +183,7 @@ func (l *life) move(*rapid.T) {
 	delete(l.lines, from)
 	b.file = to
 	l.index(b.agent)
+	l.see()
 }
 
 // desert lets a session go on in a file that is called after its id, beside the one that it had.

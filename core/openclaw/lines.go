@@ -5,7 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"hash/crc64"
 	"io"
+	"strconv"
+	"strings"
 )
 
 const (
@@ -31,6 +34,8 @@ type lineReader struct {
 	offset int64  // of that line in the file
 	read   int64  // end of buf in the file
 	head   []byte // first bytes of the file, up to sumWindow
+	whole  uint64 // check sum of all that lies before the next line,
+	before uint64 // and before the last one
 }
 
 func newLineReader(src io.ReaderAt, from, size int64) *lineReader {
@@ -40,6 +45,7 @@ func newLineReader(src io.ReaderAt, from, size int64) *lineReader {
 // next returns the next line without its newline; complete=false for the last one when no newline ends it. io.EOF when there is none.
 func (r *lineReader) next() (line []byte, complete bool, err error) {
 	scanned := 0
+	r.before = r.whole
 	for {
 		if i := bytes.IndexByte(r.buf[r.start+scanned:], '\n'); i >= 0 {
 			line = r.take(scanned + i)
@@ -66,13 +72,15 @@ func (r *lineReader) next() (line []byte, complete bool, err error) {
 
 func (r *lineReader) take(n int) []byte {
 	line := r.buf[r.start : r.start+n : r.start+n]
+	r.whole = crc64.Update(r.whole, sumTable, line)
 	r.start += n
 	r.offset += int64(n)
 	return line
 }
 
-// putBack takes back the end of the line that next returned last.
+// putBack takes back the line of n bytes, without a newline, that next returned last.
 func (r *lineReader) putBack(n int) {
+	r.whole = r.before
 	r.start -= n
 	r.offset -= int64(n)
 }
@@ -118,7 +126,24 @@ func (r *lineReader) skipLine() error {
 // sum is the sum of what lies before the next line.
 func (r *lineReader) sum() string {
 	tail := r.buf[max(0, r.start-sumWindow):r.start]
-	return sumOf(r.head[:min(int64(len(r.head)), r.offset)], tail)
+	return sumOf(r.head[:min(int64(len(r.head)), r.offset)], tail) + wholeMark + strconv.FormatUint(r.whole, 16)
+}
+
+// wholeMark separates the two parts of a sum: the strong one of both ends, and the check sum of everything, which can be gone on with
+// without reading what it is of. Sums of stores that were written before that lack the second.
+const wholeMark = "/"
+
+var sumTable = crc64.MakeTable(crc64.ECMA)
+
+// splitSum takes a sum apart; ok=false for one without the second part.
+func splitSum(sum string) (ends string, whole uint64, ok bool) {
+	ends, text, ok := strings.Cut(sum, wholeMark)
+	if ok {
+		var err error
+		whole, err = strconv.ParseUint(text, 16, 64)
+		ok = err == nil
+	}
+	return ends, whole, ok
 }
 
 func sumOf(head, tail []byte) string {
@@ -129,8 +154,8 @@ func sumOf(head, tail []byte) string {
 }
 
 // resume makes a reader that goes on at an offset, after checking that what lies before it is what was read then; ok=false when it
-// is not. A sum covers the first and the last 4 KiB of it.
-func resume(src io.ReaderAt, size, offset int64, sum string) (r *lineReader, ok bool, err error) {
+// is not. Of what lies before, all is read unless ends says that the first and the last 4 KiB of it are enough.
+func resume(src io.ReaderAt, size, offset int64, sum string, ends bool) (r *lineReader, ok bool, err error) {
 	if size < offset {
 		return nil, false, nil
 	}
@@ -143,12 +168,38 @@ func resume(src io.ReaderAt, size, offset int64, sum string) (r *lineReader, ok 
 	if err != nil {
 		return nil, false, err
 	}
-	if sumOf(head, tail) != sum {
+	strong, expected, summed := splitSum(sum)
+	if sumOf(head, tail) != strong {
+		return nil, false, nil
+	}
+	whole := expected
+	if !ends || !summed {
+		if whole, err = checkSum(src, offset); err != nil {
+			return nil, false, err
+		}
+	}
+	if summed && whole != expected {
 		return nil, false, nil
 	}
 	r = newLineReader(src, offset, size)
-	r.head, r.buf, r.start = head, tail, len(tail)
+	r.head, r.buf, r.start, r.whole = head, tail, len(tail), whole
 	return r, true, nil
+}
+
+// checkSum reads a file up to an offset.
+func checkSum(src io.ReaderAt, offset int64) (sum uint64, err error) {
+	buf := make([]byte, min(offset, chunk))
+	in := io.NewSectionReader(src, 0, offset)
+	for {
+		n, err := in.Read(buf)
+		sum = crc64.Update(sum, sumTable, buf[:n])
+		if err == io.EOF {
+			return sum, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
 }
 
 func window(src io.ReaderAt, from, n int64) ([]byte, error) {

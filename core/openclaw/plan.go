@@ -257,7 +257,7 @@ func (p *plan) heir(own string) *transcript {
 		return nil
 	}
 	defer file.Close()
-	if _, same, err := resume(file, t.size, before.Offset, before.Sum); err != nil || !same {
+	if _, same, err := resume(file, t.size, before.Offset, before.Sum, false); err != nil || !same {
 		return nil
 	}
 	return t

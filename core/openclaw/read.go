@@ -152,7 +152,8 @@ func (r *reader) file(ctx context.Context, t *transcript, row *row, file *os.Fil
 	}
 	c := cutter{reader: r, t: t, size: info.Size(), modTime: info.ModTime().UnixNano()}
 	if t.from.Offset > 0 {
-		lines, same, err := resume(file, c.size, t.from.Offset, t.from.Sum)
+		grown := patience != nil && c.size > t.from.Size // a follower has no time to read all of it for each line that is added
+		lines, same, err := resume(file, c.size, t.from.Offset, t.from.Sum, grown)
 		switch {
 		case err != nil:
 			return err
@@ -181,7 +182,7 @@ func (r *reader) file(ctx context.Context, t *transcript, row *row, file *os.Fil
 		c.step.fresh = true
 	}
 	if t.left.Generation != "" {
-		_, same, err := resume(file, c.size, t.left.Offset, t.left.Sum)
+		_, same, err := resume(file, c.size, t.left.Offset, t.left.Sum, false)
 		if err != nil {
 			return err
 		}
@@ -211,7 +212,7 @@ func (r *reader) archived(t *transcript, read core.SourceFile, than *transcript)
 		if err != nil {
 			continue
 		}
-		_, same, err := resume(file, other.size, read.Offset, read.Sum)
+		_, same, err := resume(file, other.size, read.Offset, read.Sum, false)
 		file.Close()
 		if err == nil && same {
 			return true

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -159,6 +160,33 @@ func TestRewrittenWithoutArchiveKeepsTheOldLines(t *testing.T) {
 	before := dumped(t, s)
 	assert.Zero(t, imported(t, s, d.dir).ProblemCount)
 	assert.Equal(t, before, dumped(t, s))
+}
+
+// One character that is another one in the middle of a file, which is as long as it was or longer.
+func TestAnEditInTheMiddleIsNoticed(t *testing.T) {
+	for _, added := range []string{"", said("user", "more")} {
+		d := newState(t)
+		d.write("a", "sessions.json", `{"agent:a:main":{"sessionId":"s","updatedAt":7}}`)
+		filler := said("user", strings.Repeat("x", 3*sumWindow))
+		d.write("a", "s.jsonl", header+filler+said("user", "teh")+filler)
+		s := newStore(t)
+		imported(t, s, d.dir)
+		d.write("a", "s.jsonl", header+filler+said("user", "the")+filler+added)
+		later := time.Now().Add(time.Second)
+		require.NoError(t, os.Chtimes(d.path("a", "s.jsonl"), later, later))
+		report := imported(t, s, d.dir)
+		require.Len(t, report.Problems, 1)
+		assert.Contains(t, report.Problems[0].Reason, "was rewritten: read anew, what it held before is kept as a backup")
+		assert.Equal(t, "the", texts(t, s, "s")[1])
+		assert.Len(t, generations(t, s), 2)
+		assert.Zero(t, imported(t, s, d.dir).Messages)
+
+		later = later.Add(time.Second)
+		require.NoError(t, os.Chtimes(d.path("a", "s.jsonl"), later, later))
+		report = imported(t, s, d.dir)
+		assert.Empty(t, report.Problems, "another time alone is no edit")
+		assert.Zero(t, report.Messages)
+	}
 }
 
 // R079: what an operator set here survives until the source itself changes it.

@@ -115,7 +115,7 @@ func TestLinesAreTheFile(t *testing.T) {
 		}
 		require.Equal(rt, text, again.String())
 		for _, p := range places {
-			r, ok, err := resume(strings.NewReader(text), int64(len(text)), p.offset, p.sum)
+			r, ok, err := resume(strings.NewReader(text), int64(len(text)), p.offset, p.sum, rapid.Bool().Draw(rt, "ends"))
 			require.NoError(rt, err)
 			require.True(rt, ok)
 			var rest strings.Builder
@@ -135,7 +135,7 @@ func TestLinesAreTheFile(t *testing.T) {
 	})
 }
 
-func TestSumCoversBothEnds(t *testing.T) {
+func TestSumCoversAllThatWasRead(t *testing.T) {
 	text := bytes.Repeat([]byte("0123456789abcde\n"), 4096) // 64 KiB
 	r := newLineReader(bytes.NewReader(text), 0, int64(len(text)))
 	for r.offset < 60000 {
@@ -143,17 +143,28 @@ func TestSumCoversBothEnds(t *testing.T) {
 		require.NoError(t, err)
 	}
 	offset, sum := r.offset, r.sum()
-	for _, at := range []int64{0, 4000, offset - 4000, offset - 1} {
+	old, _, ok := splitSum(sum)
+	require.True(t, ok)
+	for at, atEnd := range map[int64]bool{0: true, 4000: true, 4096: false, 30000: false, offset - 4097: false, offset - 4000: true, offset - 1: true} {
 		other := bytes.Clone(text)
 		other[at] = 'X'
-		_, same, err := resume(bytes.NewReader(other), int64(len(other)), offset, sum)
-		require.NoError(t, err)
-		assert.False(t, same, at)
+		is := func(sum string, ends bool) bool {
+			_, same, err := resume(bytes.NewReader(other), int64(len(other)), offset, sum, ends)
+			require.NoError(t, err)
+			return same
+		}
+		assert.False(t, is(sum, false), at)
+		assert.Equal(t, !atEnd, is(sum, true), "both ends only: %d", at)
+		assert.Equal(t, !atEnd, is(old, false), "a sum of an older store: %d", at)
 	}
-	_, same, err := resume(bytes.NewReader(text[:offset-1]), offset-1, offset, sum)
+	r, same, err := resume(bytes.NewReader(text), int64(len(text)), offset, old, true)
+	require.NoError(t, err)
+	assert.True(t, same)
+	assert.Equal(t, sum, r.sum(), "it is made whole when it is gone on with")
+	_, same, err = resume(bytes.NewReader(text[:offset-1]), offset-1, offset, sum, false)
 	require.NoError(t, err)
 	assert.False(t, same, "a file that was cut short")
-	_, same, err = resume(bytes.NewReader(text), int64(len(text)), offset, sum)
+	_, same, err = resume(bytes.NewReader(text), int64(len(text)), offset, sum, false)
 	require.NoError(t, err)
 	assert.True(t, same)
 }
