@@ -27,6 +27,7 @@ const (
 	CodeStoreMissing  Code = "store_missing"        // there is no store at that path
 	CodeStoreIO       Code = "store_io"             // the file system refused: full, no permission, no locks, an I/O error
 	CodeReadOnly      Code = "read_only"            // the board or store was opened for reading
+	CodeVersion       Code = "version_mismatch"     // the owner of the store is another version of the program
 	CodeInternal      Code = "internal"             // a fault of ours
 )
 

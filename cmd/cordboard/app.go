@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 
@@ -12,6 +13,7 @@ import (
 
 	"cordboard/core"
 	"cordboard/core/host"
+	"cordboard/ui/safe"
 )
 
 // streams are the process's surroundings, so that tests bring their own.
@@ -22,6 +24,7 @@ type streams struct {
 	terminal bool // out is one
 	progress bool // err is one: progress bars may be drawn
 	width    func() int
+	program  []string // starts this program again, as the owner of a store
 }
 
 func hostStreams() streams {
@@ -30,7 +33,16 @@ func hostStreams() streams {
 		terminal: isatty.IsTerminal(os.Stdout.Fd()) && isatty.IsTerminal(os.Stdin.Fd()),
 		progress: isatty.IsTerminal(os.Stderr.Fd()),
 		width:    terminalWidth,
+		program:  thisProgram(),
 	}
+}
+
+func thisProgram() []string {
+	path, err := os.Executable()
+	if err != nil {
+		return nil // then no owner is started, and who needs one hears of it
+	}
+	return []string{path}
 }
 
 func terminalWidth() int {
@@ -48,22 +60,37 @@ type app struct {
 	json       bool
 	args       []string // the command line
 	console    consoleFlags
+	signs      signs // to the process above, of a console under supervision
+	owned      bool  // somebody runs agents: what is shown as running does
 }
 
 // options are what the global flags say about the store. A --config that was given empty means the defaults.
 func (a *app) options(c *cobra.Command) host.Options {
-	o := host.Options{Dir: a.dir, Version: version(), ConfigPath: a.configPath}
+	o := host.Options{Dir: a.dir, Version: version(), ConfigPath: a.configPath, Program: a.program}
 	o.ConfigGiven = c.Flags().Changed("config")
 	return o
 }
 
-// read opens the store for reading as the operator, or as the session key when as is not blank, and calls fn.
+// read calls fn with a board to read by, as the operator, or as the session key when as is not blank: the owner's when there is an owner,
+// else of the store opened for reading.
 func (a *app) read(c *cobra.Command, as string, fn func(ctx context.Context, b core.Board) error) error {
-	h, err := host.Read(c.Context(), a.options(c))
+	return a.with(c, host.Read, as, fn)
+}
+
+// reach is read for what needs an owner, which is started when there is none.
+func (a *app) reach(c *cobra.Command, as string, fn func(ctx context.Context, b core.Board) error) error {
+	return a.with(c, host.Attach, as, fn)
+}
+
+func (a *app) with(
+	c *cobra.Command, open func(context.Context, host.Options) (*host.Host, error), as string, fn func(ctx context.Context, b core.Board) error,
+) error {
+	h, err := open(c.Context(), a.options(c))
 	if err != nil {
 		return err
 	}
 	defer h.Close()
+	a.owned = h.Attached()
 	actor := core.Operator
 	if as != "" {
 		actor = core.Actor{Kind: core.ActorSession, Session: as}
@@ -76,9 +103,17 @@ func (a *app) read(c *cobra.Command, as string, fn func(ctx context.Context, b c
 	return fn(c.Context(), b)
 }
 
-// own opens the store as its owner and calls fn.
+// unowned marks a state that nobody sees to.
+func (a *app) unowned(state string) string {
+	if a.owned {
+		return state
+	}
+	return state + " (no owner)"
+}
+
+// own calls fn with the store, through its owner or, when there is none, as its owner for that time.
 func (a *app) own(c *cobra.Command, fn func(ctx context.Context, h *host.Host) error) (err error) {
-	h, err := host.Own(c.Context(), a.options(c))
+	h, err := host.OwnOrAttached(c.Context(), a.options(c))
 	if err != nil {
 		return err
 	}
@@ -96,6 +131,16 @@ func (a *app) ownFor(c *cobra.Command, dir string, fn func(ctx context.Context, 
 		return err
 	}
 	return a.own(c, fn)
+}
+
+// say prints a line, the parts of which are safe to show.
+func (a *app) say(format string, parts ...string) error {
+	shown := make([]any, len(parts))
+	for i, part := range parts {
+		shown[i] = safe.Line(part)
+	}
+	_, err := fmt.Fprintf(a.out, format+"\n", shown...)
+	return err
 }
 
 // printJSON writes v as indented JSON, text as it is stored.

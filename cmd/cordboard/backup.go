@@ -29,8 +29,7 @@ func newBackup(a *app) *cobra.Command {
 			}
 			defer h.Close()
 			n, err := writeNew(args[0], func(w io.Writer) error {
-				_, err := h.Store().Backup(c.Context(), w)
-				return err
+				return h.Backup(c.Context(), w)
 			})
 			if err != nil {
 				return err

@@ -37,7 +37,11 @@ func newCall(a *app) *cobra.Command {
 					return err
 				}
 			}
-			return a.read(c, as, func(ctx context.Context, b core.Board) error {
+			with := a.read
+			if host.ToolActs(args[0]) {
+				with = a.reach
+			}
+			return with(c, as, func(ctx context.Context, b core.Board) error {
 				result, err := b.Call(ctx, core.ToolCall{Tool: args[0], Params: params})
 				if err != nil {
 					return err

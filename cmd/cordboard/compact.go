@@ -13,7 +13,8 @@ func newCompact(a *app) *cobra.Command {
 		Use:   "compact",
 		Short: "Give the space of deleted data back to the file system",
 		Long: "compact writes the store anew without its free pages, checks the copy and puts it in place of the old file. Nothing else may have\n" +
-			"the store open. Stopped or failed, it leaves the old file as it was.",
+			"the store open: an owner that nobody needs is asked to go, for any other see cordboard serve --stop. Stopped or failed, compact leaves the\n" +
+			"old file as it was.",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			bar := a.newBar("compacting")

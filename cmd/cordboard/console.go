@@ -61,7 +61,8 @@ func (a *app) needTerminal() error {
 	return &usageError{errors.New("the console needs a terminal: use a verb such as `cordboard list` (see cordboard --help)")}
 }
 
-// openConsole opens the console on the store; the default one it makes when there is none. It only reads: other verbs work while it is open.
+// openConsole opens the console on the store; the default one it makes when there is none. It attaches to the store's owner, which it starts when
+// there is none; with --readonly it starts none and reads the store where there is none.
 func (a *app) openConsole(c *cobra.Command, _ []string) error {
 	if err := a.needTerminal(); err != nil {
 		return err
@@ -73,17 +74,7 @@ func (a *app) openConsole(c *cobra.Command, _ []string) error {
 		return a.followConsole(c)
 	}
 	o := a.options(c)
-	if !host.Exists(o) && !c.Flags().Changed("data") { // a name that was mistyped is no reason to make a store there
-		h, err := host.Own(c.Context(), o)
-		if err != nil {
-			return err
-		}
-		if err := h.Close(); err != nil {
-			return err
-		}
-	}
-	o.LockWait = consoleWait
-	h, err := host.Read(c.Context(), o)
+	h, err := a.consoleHost(c.Context(), o)
 	if err != nil {
 		return err
 	}
@@ -117,6 +108,24 @@ func (a *app) openHost(c *cobra.Command, h *host.Host) error {
 	}
 	s.export, s.found = exporter(h, exportDir), a.openClawDirs()
 	return a.open(c.Context(), b, s)
+}
+
+// consoleHost is the way to the store for a console.
+func (a *app) consoleHost(ctx context.Context, o host.Options) (*host.Host, error) {
+	if !a.console.readOnly {
+		return host.Attach(ctx, o)
+	}
+	if !host.Exists(o) && o.Dir == "" { // a name that was mistyped is no reason to make a store there
+		h, err := host.Own(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		if err := h.Close(); err != nil {
+			return nil, err
+		}
+	}
+	o.LockWait = consoleWait
+	return host.Read(ctx, o)
 }
 
 // setting is what a console is opened with.

@@ -22,8 +22,8 @@ func newFollow(a *app) *cobra.Command {
 		Use:   "follow DIR",
 		Short: "Keep the store up to date with a running OpenClaw's directory",
 		Long: "follow imports DIR and then takes over what changes in it, as it changes, until it is interrupted: a line of a transcript within\n" +
-			"200 ms. It prints a line for every change, with --json an object. It keeps the store to itself meanwhile; to look at what it\n" +
-			"follows, open the console with `cordboard --follow DIR` instead. DIR is never changed.",
+			"200 ms. It prints a line for every change, with --json an object. Without an owner (see serve) it keeps the store to itself\n" +
+			"meanwhile; to look at what it follows, open the console with `cordboard --follow DIR` instead. DIR is never changed.",
 		Args:              usageArgs(cobra.ExactArgs(1)),
 		ValidArgsFunction: onlyDirectories,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -138,12 +138,12 @@ func listProblems(w io.Writer, list []host.Problem, count int) {
 	}
 }
 
-// followConsole opens the console as the owner of the store, with a directory followed beside it.
+// followConsole opens the console on the store's owner, or as the one who has the store, with a directory followed beside it.
 func (a *app) followConsole(c *cobra.Command) error {
 	if err := host.CheckSource(a.console.follow); err != nil {
 		return err
 	}
-	h, err := host.Own(c.Context(), a.options(c))
+	h, err := host.OwnOrAttached(c.Context(), a.options(c))
 	if err != nil {
 		return inUse(a.console.follow, err)
 	}

@@ -172,7 +172,7 @@ func (a *app) listTable(ctx context.Context, b core.Board, f listFlags) error {
 		}
 		for _, row := range page.Rows {
 			if total++; f.all || total <= f.limit {
-				t.add(row.Key, name(row.Head), string(row.Kind), row.Channel, state(row.Head), policyOf(row.Head), ui.Tokens(&row.Head), ui.Age(now, row.UpdatedAt))
+				t.add(row.Key, name(row.Head), string(row.Kind), row.Channel, a.state(row.Head), policyOf(row.Head), ui.Tokens(&row.Head), ui.Age(now, row.UpdatedAt))
 			}
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
@@ -224,9 +224,9 @@ func name(h core.Head) string {
 }
 
 // state is the console's word. A run that is still on record while nobody owns the store has no one who plays it.
-func state(h core.Head) string {
+func (a *app) state(h core.Head) string {
 	if h.Run != "" {
-		return ui.StateWord(&h) + " (no owner)"
+		return a.unowned(ui.StateWord(&h))
 	}
 	return ui.StateWord(&h)
 }

@@ -26,14 +26,18 @@ const (
 	exitOK        = 0
 	exitFailed    = 1
 	exitUsage     = 2
+	exitTimeout   = 3
 	exitForbidden = 4
+	exitRunFailed = 5
 )
 
-func main() {
+func main() { os.Exit(program()) }
+
+// program is a run of this process: until its end, or a signal to go.
+func program() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	code := run(ctx, os.Args[1:], hostStreams())
-	stop()
-	os.Exit(code)
+	defer stop()
+	return run(ctx, os.Args[1:], hostStreams())
 }
 
 // run does what one command line says and returns its exit code.
@@ -65,9 +69,12 @@ func (u *usageError) Unwrap() error { return u.error }
 func exitCode(ctx context.Context, err error) int {
 	var usage *usageError
 	var below *ended
+	var result *outcome
 	switch {
 	case errors.As(err, &below):
 		return below.code
+	case errors.As(err, &result):
+		return result.code
 	case ctx.Err() != nil:
 		return exitFailed
 	case errors.As(err, &usage):
@@ -117,7 +124,7 @@ func newRoot(a *app) *cobra.Command {
 	flags.StringVar(&a.dir, "data", "", "data directory (default $XDG_STATE_HOME/cordboard)")
 	flags.StringVar(&a.configPath, "config", "", `config file; "" for the defaults (default $XDG_CONFIG_HOME/cordboard/config.json5)`)
 	flags.BoolVar(&a.json, "json", false, "print JSON")
-	root.AddGroup(&cobra.Group{ID: "read", Title: "Read:"}, &cobra.Group{ID: "fill", Title: "Fill the store:"},
+	root.AddGroup(&cobra.Group{ID: "read", Title: "Read:"}, &cobra.Group{ID: "talk", Title: "Talk:"}, &cobra.Group{ID: "fill", Title: "Fill the store:"},
 		&cobra.Group{ID: "care", Title: "Look after it:"})
 	a.addConsoleFlags(root)
 	add := func(group string, commands ...*cobra.Command) {
@@ -126,9 +133,10 @@ func newRoot(a *app) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("read", newList(a), newShow(a), newHistory(a), newSearch(a), newAgents(a), newCall(a), newExport(a))
+	add("read", newList(a), newShow(a), newHistory(a), newSearch(a), newAgents(a), newRuns(a), newCall(a), newExport(a))
+	add("talk", newNew(a), newSend(a), newWait(a), newAbort(a))
 	add("fill", newImport(a), newFollow(a), newDemo(a))
-	add("care", newConfig(a), newDoctor(a), newBackup(a), newCompact(a), newBench(a), newVersion(a))
+	add("care", newServe(a), newStatus(a), newConfig(a), newDoctor(a), newBackup(a), newCompact(a), newBench(a), newVersion(a))
 	root.SetHelpCommandGroupID("care")
 	root.SetCompletionCommandGroupID("care")
 	return root

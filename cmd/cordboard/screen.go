@@ -32,7 +32,7 @@ type screen struct {
 // newScreen is where the console writes: everything that goes to the terminal while it runs goes through here, one write at a time.
 func (a *app) newScreen() io.Writer {
 	if out, ok := a.out.(*os.File); ok {
-		return &screen{File: out, signs: a.newSigns()}
+		return &screen{File: out, signs: a.signs}
 	}
 	return a.out
 }

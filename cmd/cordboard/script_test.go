@@ -9,9 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"cordboard/core/host"
 )
 
 // tidy removes what the tests built.
@@ -27,7 +31,7 @@ func TestMain(m *testing.M) {
 		os.Exit(underTest(how))
 	}
 	testscript.Main(tidy{m}, map[string]func(){
-		"cordboard": func() { os.Exit(run(context.Background(), os.Args[1:], hostStreams())) },
+		"cordboard": func() { os.Exit(program()) },
 	})
 }
 
@@ -44,6 +48,8 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "etc"))
+			e.Setenv("XDG_RUNTIME_DIR", filepath.Join(e.WorkDir, "run"))
+			e.Defer(func() { stopOwners(t, e.WorkDir) })
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -51,8 +57,56 @@ func TestScripts(t *testing.T) {
 			"damage":   damage,
 			"break":    breakLine,
 			"cp-fleet": copyFleet,
+
+			"kill-owner": killOwner,
+			"begun":      begun,
 		},
 	})
+}
+
+// stopOwners ends the owners that were started for stores below a directory.
+func stopOwners(t testing.TB, dir string) {
+	stores, err := filepath.Glob(filepath.Join(dir, "*", "cordboard.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	deep, err := filepath.Glob(filepath.Join(dir, "*", "*", "cordboard.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, socket := range append(stores, deep...) {
+		if _, err := host.Stop(context.Background(), host.Options{Dir: filepath.Dir(socket)}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// killOwner kills the owner of a store and waits until the system has taken its lock away: kill-owner DIR
+func killOwner(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: kill-owner DIR")
+	}
+	o := host.Options{Dir: ts.MkAbs(args[0]), Version: version()}
+	status, err := host.StatusOf(context.Background(), o)
+	ts.Check(err)
+	ts.Check(syscall.Kill(status.PID, syscall.SIGKILL))
+	for status.Owner != "" {
+		status, err = host.StatusOf(context.Background(), o)
+		ts.Check(err)
+	}
+}
+
+// begun waits until a run of a session has begun: begun KEY
+func begun(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: begun KEY")
+	}
+	for {
+		ts.Check(ts.Exec("cordboard", "runs", args[0], "--json"))
+		if strings.Contains(ts.ReadFile("stdout"), `"state": "running"`) {
+			return
+		}
+	}
 }
 
 // damage overwrites all but the start of a store: damage FILE

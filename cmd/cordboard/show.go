@@ -44,7 +44,7 @@ func (a *app) showText(d core.SessionDetail) error {
 		{"chat type", string(d.ChatType)},
 		{"label", s.Label},
 		{"name", s.DisplayName},
-		{"state", state(d.Head)},
+		{"state", a.state(d.Head)},
 		{"model", strings.Trim(s.ModelProvider+"/"+s.Model, "/")},
 		{"tokens", ui.Tokens(&d.Head) + " of " + window(s.ContextTokens)},
 		{"thinking", s.ThinkingLevel},

@@ -39,10 +39,14 @@ func (e *ended) Error() string { return fmt.Sprintf("exit status %d", e.code) }
 // underSupervision runs this command line again in a process below this one, and reports true when it did; in that process, and where
 // the terminal is not ours to give back, it reports false.
 func (a *app) underSupervision(ctx context.Context) (bool, error) {
+	if a.getenv(supervised) != "" {
+		a.signs = a.newSigns() // before anything is started from here: an owner of the store would keep what it inherits
+		return false, nil
+	}
 	in, inOK := a.in.(*os.File)
 	out, outOK := a.out.(*os.File)
 	program, err := os.Executable()
-	if !inOK || !outOK || err != nil || a.getenv(supervised) != "" {
+	if !inOK || !outOK || err != nil {
 		return false, nil
 	}
 	was, err := term.GetState(int(in.Fd()))
@@ -117,9 +121,6 @@ type signs struct{ to *os.File }
 
 // newSigns takes up the marks of the process above, so that what is started from here finds none.
 func (a *app) newSigns() signs {
-	if a.getenv(supervised) == "" {
-		return signs{}
-	}
 	_ = os.Unsetenv(supervised)
 	if report := os.NewFile(crashFD, "crash"); report != nil {
 		_ = debug.SetCrashOutput(report, debug.CrashOptions{})

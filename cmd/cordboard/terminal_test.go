@@ -222,7 +222,12 @@ func (x *terminal) background(col, row int) color.Color {
 // home is a place for a user's files; environment names it.
 type home struct{ dir string }
 
-func newHome(t testing.TB) home { t.Helper(); return home{t.TempDir()} }
+func newHome(t testing.TB) home {
+	t.Helper()
+	h := home{t.TempDir()}
+	t.Cleanup(func() { stopOwners(t, h.dir) }) // which the console started
+	return h
+}
 
 func (h home) environment(more ...string) []string {
 	return append([]string{"HOME=" + h.dir, "XDG_STATE_HOME=" + h.dir + "/state", "XDG_CONFIG_HOME=" + h.dir + "/etc"}, more...)

@@ -31,7 +31,12 @@ const (
 // and not any more once ended has its value or Close has returned.
 //
 // A directory that is none of OpenClaw's, one that is followed here already, and a host that only reads are errors.
+//
+// An owner follows it in our stead, for as long as we are attached; what is wrong with the directory then comes with ended.
 func (h *Host) Follow(ctx context.Context, dir string, o FollowOptions) (ended <-chan error, err error) {
+	if h.owner != nil {
+		return h.follows.start(ctx, dir, func(ctx context.Context) error { return h.owner.follow(ctx, dir, o) })
+	}
 	info, err := h.store.Info(ctx)
 	if err != nil {
 		return nil, err

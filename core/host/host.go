@@ -1,5 +1,14 @@
-// Package host brings the rooms together: it finds the config and the store, puts an engine over them and returns a core.Board. It is
-// the one room that knows engine and store; whoever wants a board asks here and never learns what stands behind it.
+// Package host brings the rooms together: it finds the config and the store and returns a core.Board, of the process that owns the store
+// or of a store that is only read. It is the one room that knows engine, store, gateway, runtimes and channels; whoever wants a board
+// asks here and never learns what stands behind it (gateway.md §1).
+//
+//	Read     the owner's board when there is an owner, else the store read-only      read verbs, the console with --readonly
+//	Attach   the owner's board; an owner is started when there is none               console, send, new, wait, abort
+//	Own      the store for this process alone, no engine running                     import without an owner, demo, bench
+//	Serve    be the owner
+//
+// serve.go is the owner, session.go what it answers, attach.go the way to it, spawn.go how one is started, care.go what looks after the
+// store.
 package host
 
 import (
@@ -11,9 +20,12 @@ import (
 	"time"
 
 	"github.com/adrg/xdg"
+	"github.com/google/uuid"
 
 	"cordboard/core"
 	"cordboard/core/engine"
+	"cordboard/core/gateway/board"
+	"cordboard/core/gateway/wire"
 	"cordboard/core/openclaw"
 	"cordboard/core/tool"
 	"cordboard/store/bolt"
@@ -27,6 +39,8 @@ type Options struct {
 	Version     string
 	LockWait    time.Duration // how long to wait for another process to let go of the store; 0 is 2 s
 	Clock       engine.Clock  // nil is the real one
+	// Program starts an owner: the argv that `serve` and its flags are added to. Without it none is started.
+	Program []string
 }
 
 // DefaultDir is where a store lives when nobody says otherwise: $XDG_STATE_HOME/cordboard.
@@ -39,29 +53,67 @@ func (o Options) dir() string {
 	return DefaultDir()
 }
 
-// Host is an open store with an engine over it. Close it when done.
+// Host is a way to a store: an owner it is attached to, or the store itself. Close it when done.
 type Host struct {
 	store   *bolt.Store
 	engine  *engine.Engine
 	follows follows
+	owner   *link // instead of the store and the engine
 }
 
-// Read opens the store for reading: nothing is migrated, started or written, and another process may take it over between reads
-// (gateway.md §1). A store that does not exist is CodeStoreMissing.
-func Read(ctx context.Context, o Options) (*Host, error) { return open(ctx, o, true) }
+// Read returns the owner's host when there is an owner, else opens the store for reading: nothing is migrated, started or written, and
+// another process may take it over between reads. A store that does not exist is CodeStoreMissing.
+func Read(ctx context.Context, o Options) (*Host, error) {
+	l := newLink(o, false)
+	switch err := l.probe(ctx); {
+	case err == nil:
+		return &Host{owner: l}, nil
+	case !errors.Is(err, errNoOwner):
+		return nil, err
+	}
+	return open(o, true)
+}
+
+// Attach returns the owner's host and starts an owner when there is none. The default store is made when there is none; a directory that
+// was named and holds none is CodeStoreMissing, for it may have been mistyped.
+func Attach(ctx context.Context, o Options) (*Host, error) {
+	if _, _, err := o.effective(); err != nil {
+		return nil, err // the owner would say so too, but only to its log
+	}
+	if o.Dir != "" && !Exists(o) {
+		return nil, noStore(o)
+	}
+	l := newLink(o, true)
+	if err := l.probe(ctx); err != nil {
+		return nil, err
+	}
+	return &Host{owner: l}, nil
+}
 
 // Own opens the store for this process alone, making it when there is none.
-func Own(ctx context.Context, o Options) (*Host, error) { return open(ctx, o, false) }
+func Own(_ context.Context, o Options) (*Host, error) { return open(o, false) }
 
-func open(_ context.Context, o Options, readOnly bool) (*Host, error) {
+// OwnOrAttached is Attach when there is an owner and Own when there is none: for work that needs the store for a while, runs no agents and
+// so leaves no owner behind.
+func OwnOrAttached(ctx context.Context, o Options) (*Host, error) {
+	l := newLink(o, false)
+	switch err := l.probe(ctx); {
+	case err == nil:
+		return &Host{owner: l}, nil
+	case !errors.Is(err, errNoOwner):
+		return nil, err
+	}
+	return open(o, false)
+}
+
+func open(o Options, readOnly bool) (*Host, error) {
 	cfg, _, err := o.effective()
 	if err != nil {
 		return nil, err
 	}
 	store, err := bolt.Open(bolt.Options{Dir: o.dir(), ReadOnly: readOnly, Timeout: o.LockWait})
 	if core.CodeOf(err) == core.CodeStoreMissing {
-		return nil, core.Errorf(core.CodeStoreMissing,
-			"there is no store in %s: fill one with `cordboard import DIR`, look at `cordboard demo`, or name another with --data", o.dir())
+		return nil, noStore(o)
 	}
 	if err != nil {
 		return nil, err
@@ -75,6 +127,11 @@ func open(_ context.Context, o Options, readOnly bool) (*Host, error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	return &Host{store: store, engine: e}, nil
+}
+
+func noStore(o Options) error {
+	return core.Errorf(core.CodeStoreMissing,
+		"there is no store in %s: fill one with `cordboard import DIR`, look at `cordboard demo`, or name another with --data", o.dir())
 }
 
 // Exists reports whether there is a store file in the data directory.
@@ -92,12 +149,28 @@ func ToolNames() []string {
 	return names
 }
 
-// Board is the engine for one actor.
-func (h *Host) Board(ctx context.Context, actor core.Actor) (core.Board, error) {
-	return h.engine.Board(ctx, actor)
+// ToolActs reports whether a session tool does more than read, so that it needs an owner.
+func ToolActs(name string) bool {
+	return name == tool.SessionsSend
 }
 
-// Store is the store itself, for the verbs that look after it.
+// Attached reports whether the board is another process's, the owner's.
+func (h *Host) Attached() bool { return h.owner != nil }
+
+// Board is a board for one actor. An attached one finds the next owner by itself when this one is gone.
+func (h *Host) Board(ctx context.Context, actor core.Actor) (core.Board, error) {
+	if h.owner == nil {
+		return h.engine.Board(ctx, actor)
+	}
+	b, err := board.NewClient(ctx, func(ctx context.Context) (*wire.Client, error) { return h.owner.dial(ctx, actor) },
+		board.Options{Now: time.Now, NewID: uuid.NewString})
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Store is the store itself, nil when attached.
 func (h *Host) Store() core.Store { return h.store }
 
 // CheckSource says why a directory is none that could be imported, before a store is made for it.
@@ -106,8 +179,11 @@ func CheckSource(dir string) error {
 	return err
 }
 
-// Import copies an OpenClaw state directory into the store; see openclaw.Import.
+// Import copies an OpenClaw state directory into the store; see openclaw.Import. An owner reads the directory itself.
 func (h *Host) Import(ctx context.Context, dir string, o ImportOptions) (ImportReport, error) {
+	if h.owner != nil {
+		return h.owner.importDir(ctx, dir, o)
+	}
 	return openclaw.Import(ctx, h.store, dir, o)
 }
 
@@ -121,19 +197,38 @@ type (
 
 // Export writes the transcript that a key or sessionId names as version-3 JSONL.
 func (h *Host) Export(ctx context.Context, session string, w io.Writer) error {
+	if h.owner != nil {
+		return h.owner.stream(ctx, methodExport, exportParams{session}, w)
+	}
 	b, err := h.Board(ctx, core.Operator)
 	if err != nil {
 		return err
 	}
+	return export(ctx, h.store, b, session, w)
+}
+
+func export(ctx context.Context, store core.Store, b core.Board, session string, w io.Writer) error {
 	page, err := b.Messages(ctx, core.MessageQuery{Session: session, Limit: 1})
 	if err != nil {
 		return err
 	}
-	return openclaw.Export(ctx, h.store, w, page.Generation.ID)
+	return openclaw.Export(ctx, store, w, page.Generation.ID)
 }
 
-// Close ends what runs here, waits for it and lets go of the store.
+// Backup writes a consistent copy of the store, while it is in use.
+func (h *Host) Backup(ctx context.Context, w io.Writer) error {
+	if h.owner != nil {
+		return h.owner.stream(ctx, methodBackup, struct{}{}, w)
+	}
+	_, err := h.store.Backup(ctx, w)
+	return err
+}
+
+// Close ends what runs here, waits for it and lets go of the store. An owner stays: it ends by itself when nobody needs it.
 func (h *Host) Close() error {
 	h.follows.close()
+	if h.owner != nil {
+		return h.owner.close()
+	}
 	return h.store.Close()
 }

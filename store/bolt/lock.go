@@ -168,3 +168,19 @@ func lockHolder(path string) int {
 	}
 	return holder
 }
+
+// Held reports whether a process has the store at dir open for writing, and its pid when the system tells. A store that is not there is
+// held by nobody.
+func Held(dir string) (held bool, pid int, err error) {
+	path := filepath.Join(dir, FileName)
+	f, err := tryLock(path, false)
+	switch {
+	case err == nil:
+		return false, 0, f.Close()
+	case errors.Is(err, errBusy):
+		return true, lockHolder(path), nil
+	case core.CodeOf(err) == core.CodeStoreMissing:
+		return false, 0, nil
+	}
+	return false, 0, err
+}

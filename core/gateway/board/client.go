@@ -16,7 +16,6 @@ type Dial func(ctx context.Context) (*wire.Client, error)
 
 // Options are what a client is told.
 type Options struct {
-	Link  string // what Info.Link says
 	Now   func() time.Time
 	NewID func() string // keys of sends that have none, so that they can be repeated
 }
@@ -182,9 +181,7 @@ func decoded[A any](raw json.RawMessage, err error) (answer A, _ error) {
 
 // Info implements core.Board.
 func (c *Client) Info(ctx context.Context) (core.Info, error) {
-	info, err := ask[core.Info](ctx, c, "cordboard.info", struct{}{})
-	info.Link = c.options.Link
-	return info, err
+	return ask[core.Info](ctx, c, "cordboard.info", struct{}{})
 }
 
 // Sessions implements core.Board.
@@ -232,13 +229,14 @@ func (c *Client) Call(ctx context.Context, t core.ToolCall) (core.ToolResult, er
 	return readResult(raw)
 }
 
-// Do implements core.Board. A send gets a key when it has none: then its run is the same however often it is sent.
+// Do implements core.Board. What makes a run gets a key when it has none: then the run is the same however often it is asked for.
 func (c *Client) Do(ctx context.Context, command core.Command) (core.Receipt, error) {
-	if command.Send != nil && command.Key == "" {
+	repeat := command.Send != nil || command.Inbound != nil
+	if repeat && command.Key == "" {
 		command.Key = c.options.NewID()
 	}
 	params := doParamsOf(command)
-	return decoded[core.Receipt](c.call(ctx, "cordboard.do", command.Send != nil, func() ([]byte, error) { return wire.Marshal(params) }))
+	return decoded[core.Receipt](c.call(ctx, "cordboard.do", repeat, func() ([]byte, error) { return wire.Marshal(params) }))
 }
 
 // Watch implements core.Board.

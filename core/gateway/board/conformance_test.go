@@ -116,7 +116,7 @@ func (r *rig) wired(actor core.Actor) core.Board {
 		}
 		c, _, err := wire.NewClient(ctx, conn, actor)
 		return c, err
-	}, board.Options{Link: "the socket", Now: time.Now, NewID: uuid.NewString})
+	}, board.Options{Now: time.Now, NewID: uuid.NewString})
 	require.NoError(r.t, err)
 	r.t.Cleanup(func() { _ = c.Close() })
 	return c
@@ -185,11 +185,7 @@ func questions() []question {
 	const odd, deploy = "agent:main:odd", "agent:ops:main"
 	value := "x"
 	return []question{
-		{"info", func(ctx context.Context, b core.Board) (any, error) {
-			info, err := b.Info(ctx)
-			info.Link = ""
-			return info, err
-		}},
+		{"info", func(ctx context.Context, b core.Board) (any, error) { return b.Info(ctx) }},
 		sessions("all", core.SessionQuery{Archived: true}),
 		sessions("of a kind", core.SessionQuery{Kinds: []core.Kind{core.KindCron, core.KindGroup}, Limit: 3}),
 		sessions("through eyes", core.SessionQuery{Viewpoint: deploy, Scope: core.VisibilitySelf, WithHidden: true}),

@@ -123,6 +123,13 @@ func (c *Client) Close() {
 // Gone is closed when the connection has ended.
 func (c *Client) Gone() <-chan struct{} { return c.gone }
 
+// Lost says how the connection ended, nil while it is up.
+func (c *Client) Lost() *LostError {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lost
+}
+
 // Call makes a call and returns its answer, whose bytes are the caller's own. An end of ctx cancels the call at the server too. event,
 // when not nil, gets the call's events in their order; while it runs nothing else is read.
 func (c *Client) Call(ctx context.Context, method string, params []byte, event func(json.RawMessage)) (json.RawMessage, error) {
@@ -138,7 +145,7 @@ func (c *Client) Call(ctx context.Context, method string, params []byte, event f
 	select {
 	case c.out <- appendRequest(make([]byte, 0, len(params)+128), id, method, params):
 	case <-c.gone:
-		return nil, c.lost
+		return nil, c.Lost()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -150,7 +157,7 @@ func (c *Client) Call(ctx context.Context, method string, params []byte, event f
 		case f := <-p.answer: // it came just before
 			return answered(f)
 		default:
-			return nil, c.lost
+			return nil, c.Lost()
 		}
 	case <-ctx.Done():
 		select {

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cordboard/core"
+	"cordboard/ui/safe"
+)
+
+const (
+	defaultWait = 30     // seconds that send waits for the reply
+	maxWait     = 86_400 // seconds (engine.md §2)
+	maxMessage  = 25 << 20
+)
+
+func newNew(a *app) *cobra.Command {
+	var label string
+	c := &cobra.Command{
+		Use:   "new [AGENT]",
+		Short: "Make a session of an agent and print its key",
+		Args:  usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			made := core.New{Label: label}
+			if len(args) == 1 {
+				made.Agent = args[0]
+			}
+			return a.reach(c, "", func(ctx context.Context, b core.Board) error {
+				receipt, err := b.Do(ctx, core.Command{New: &made})
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(receipt)
+				}
+				_, err = fmt.Fprintln(a.out, safe.Line(receipt.Key))
+				return err
+			})
+		},
+	}
+	c.Flags().StringVar(&label, "label", "", "the session's label")
+	return c
+}
+
+func newSend(a *app) *cobra.Command {
+	var as string
+	var timeout int
+	c := &cobra.Command{
+		Use:   "send KEY MESSAGE|-",
+		Short: "Send a message into a session and wait for the reply",
+		Long: "send writes to a session as the operator: one run of its agent, whose reply is printed. With --as KEY the message is that session's, as\n" +
+			"its agent's sessions_send would be: its scope and the policies apply, the agents may go on talking and announce the outcome.\n" +
+			"- reads the message from standard input. Exit code 3: no reply yet, the run goes on; 5: the run failed.",
+		Args: usageArgs(cobra.ExactArgs(2)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := checkWait(timeout); err != nil {
+				return err
+			}
+			message, err := a.message(args[1])
+			if err != nil {
+				return err
+			}
+			return a.reach(c, "", func(ctx context.Context, b core.Board) error {
+				if as != "" {
+					return a.sendAs(ctx, b, as, args[0], message, timeout)
+				}
+				receipt, err := b.Do(ctx, core.Command{Send: &core.Send{Session: args[0], Message: message}})
+				if err != nil {
+					return err
+				}
+				if timeout == 0 {
+					return a.sent(sendAnswer{RunID: receipt.Run, Status: "accepted", SessionKey: receipt.Key})
+				}
+				return a.await(ctx, b, receipt.Run, timeout)
+			})
+		},
+	}
+	a.addAs(c, &as)
+	c.Flags().IntVar(&timeout, "timeout", defaultWait, "seconds to wait for the reply; 0 does not wait")
+	return c
+}
+
+func checkWait(seconds int) error {
+	if seconds < 0 || seconds > maxWait {
+		return &usageError{fmt.Errorf("--timeout %d: 0 to %d seconds", seconds, maxWait)}
+	}
+	return nil
+}
+
+// message is what is to be sent: the argument, or for - all of standard input but its last line end.
+func (a *app) message(arg string) (string, error) {
+	if arg != "-" {
+		return arg, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(a.in, maxMessage+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(data) > maxMessage:
+		return "", &usageError{fmt.Errorf("the message is longer than %s", bytesText(maxMessage))}
+	}
+	return strings.TrimSuffix(string(data), "\n"), nil
+}
+
+// sendAnswer is what a send came to, in the shape of sessions_send's answer.
+type sendAnswer struct {
+	RunID      string `json:"runId"`
+	Status     string `json:"status"` // accepted, ok, timeout, error
+	SessionKey string `json:"sessionKey"`
+	Reply      string `json:"reply,omitempty"`
+	Error      string `json:"error,omitempty"`
+	Outcome    string `json:"outcome,omitempty"`
+}
+
+// sendAs is sessions_send as a session.
+func (a *app) sendAs(ctx context.Context, b core.Board, as, to, message string, timeout int) error {
+	params, err := json.Marshal(map[string]any{"sessionKey": to, "message": message, "timeoutSeconds": timeout})
+	if err != nil {
+		return err
+	}
+	result, err := b.Call(ctx, core.ToolCall{As: as, Tool: "sessions_send", Params: params})
+	if err != nil {
+		return err
+	}
+	if result.Refused != nil {
+		return result.Refused
+	}
+	var answer sendAnswer
+	if err := json.Unmarshal(result.Body, &answer); err != nil {
+		return err
+	}
+	if !a.json {
+		return a.sent(answer)
+	}
+	if err := a.printResult(result); err != nil {
+		return err
+	}
+	return exitOf(answer, true)
+}
+
+// await waits for a run's end and prints what it came to.
+func (a *app) await(ctx context.Context, b core.Board, run string, seconds int) error {
+	wait := time.Duration(seconds) * time.Second
+	page, err := b.Records(ctx, core.RecordQuery{Kind: core.RecordRun, Run: run, Wait: wait.Milliseconds()})
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("not waited for any longer: the run goes on, `cordboard wait %s` waits again", run)
+	}
+	if err != nil {
+		return err
+	}
+	return a.sent(answerOf(page.Runs[0], page.Reply, wait))
+}
+
+func answerOf(r core.Run, reply string, waited time.Duration) sendAnswer {
+	answer := sendAnswer{RunID: r.ID, SessionKey: r.SessionKey, Reply: reply}
+	switch {
+	case r.State == core.RunEnded && r.Outcome == core.OutcomeOK:
+		answer.Status = "ok"
+	case r.State == core.RunEnded:
+		answer.Status, answer.Outcome = "error", string(r.Outcome)
+		answer.Error = r.Error
+		if answer.Error == "" {
+			answer.Error = "the run ended " + string(r.Outcome)
+		}
+	default:
+		answer.Status = "timeout"
+		doing := "it runs"
+		if r.State == core.RunQueued {
+			doing = "it is queued behind another run"
+		}
+		answer.Error = fmt.Sprintf("no reply within %s: %s and goes on", waited, doing)
+	}
+	return answer
+}
+
+// sent prints what a send came to: the reply on standard output, anything else than a reply as an error with its code.
+func (a *app) sent(answer sendAnswer) error {
+	if a.json {
+		if err := a.printJSON(answer); err != nil {
+			return err
+		}
+		return exitOf(answer, true)
+	}
+	switch answer.Status {
+	case "accepted":
+		_, err := fmt.Fprintf(a.out, "queued run %s in %s\n", safe.Line(answer.RunID), safe.Line(answer.SessionKey))
+		return err
+	case "ok":
+		_, err := fmt.Fprintln(a.out, strings.TrimRight(safe.Block(answer.Reply), "\n"))
+		return err
+	}
+	return exitOf(answer, false)
+}
+
+// exitOf is the exit code of an answer; told says that its text is out already.
+func exitOf(answer sendAnswer, told bool) error {
+	var err error
+	switch answer.Status {
+	case "timeout":
+		err = &outcome{fmt.Errorf("%s; `cordboard wait %s` waits again", answer.Error, answer.RunID), exitTimeout}
+	case "error":
+		err = &outcome{fmt.Errorf("run %s failed (%s): %s", answer.RunID, answer.Outcome, answer.Error), exitRunFailed}
+	}
+	if err != nil && told {
+		return &reported{err}
+	}
+	return err
+}
+
+// outcome is an end that has an exit code of its own.
+type outcome struct {
+	error
+	code int
+}
+
+func (o *outcome) Unwrap() error { return o.error }
