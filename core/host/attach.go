@@ -298,11 +298,11 @@ func (w *waiting) coming(now time.Time) (time.Duration, error) {
 }
 
 func heldError(file string, pid int) error {
-	who := "another process"
+	who := ""
 	if pid > 0 {
-		who = "process " + strconv.Itoa(pid)
+		who = " (pid " + strconv.Itoa(pid) + ")"
 	}
-	return core.Errorf(core.CodeStoreLocked, "the store %s is in use by %s, which answers nobody: wait until it is done, or end it", file, who)
+	return core.Errorf(core.CodeStoreLocked, "the store %s is in use by another process%s, an import perhaps: wait for its end, or end it", file, who)
 }
 
 // terminate sends the owner a signal to go. Who it is the kernel says: it is the process that listens on the socket.
