@@ -79,8 +79,9 @@ func (h *hits) settle() {
 	h.fresh = nil
 }
 
-// findStep is one step of a search.
+// findStep is one step of a search. Its context is the whole search's.
 type findStep struct {
+	ctx    context.Context
 	number int
 	query  core.SearchQuery
 	narrow core.MessageFilter
@@ -97,9 +98,9 @@ type findMsg struct {
 // findHits is how many hits a step of a search may bring.
 const findHits = 1000
 
-func (m *Model) findCmd(ctx context.Context, s findStep) tea.Cmd {
-	s.query.Limit = findHits
+func (m *Model) findCmd(s findStep) tea.Cmd {
 	return func() tea.Msg {
+		ctx := s.ctx
 		out := findMsg{step: s}
 		page, err := guarded(func() (core.SearchPage, error) { return m.env.Board.Search(ctx, s.query) })
 		for _, hit := range page.Hits {
@@ -158,7 +159,8 @@ func (m *Model) search(q core.SearchQuery) tea.Cmd {
 	ctx, cancel := context.WithCancel(m.ctx)
 	f.number++
 	f.running, f.cancel = true, cancel
-	return m.findCmd(ctx, findStep{number: f.number, query: q, narrow: f.narrow})
+	q.Limit = findHits
+	return m.findCmd(findStep{ctx, f.number, q, f.narrow})
 }
 
 func (f *find) stop() {
@@ -171,17 +173,19 @@ func (f *find) stop() {
 
 // apply takes in a step's matches and takes the next.
 func (msg findMsg) apply(m *Model) tea.Cmd {
-	f := &m.find
-	if msg.step.number != f.number || m.ended(msg.err) {
+	f, step := &m.find, msg.step
+	switch {
+	case step.number != f.number || m.ended(msg.err):
 		return nil
-	}
-	m.trans.dirty = true
-	appended := msg.step.query.After > 0
-	if appended {
+	case core.CodeOf(msg.err) == core.CodeStoreLocked:
+		return m.seams.after(retryAfter(msg.err), findAgainMsg{step}) // another process only holds the store for a moment
+	case msg.err != nil:
+	case step.query.After > 0:
 		f.hits.fresh = append(f.hits.fresh, msg.seqs...)
-	} else {
+	default:
 		f.hits.older = append(f.hits.older, msg.seqs...)
 	}
+	m.trans.dirty = true
 	if f.err = msg.err; msg.err != nil || msg.next == "" {
 		f.stop()
 		f.hits.settle()
@@ -190,11 +194,18 @@ func (msg findMsg) apply(m *Model) tea.Cmd {
 	if !f.running {
 		return nil
 	}
-	q := msg.step.query
-	q.Cursor = msg.next
-	ctx, cancel := context.WithCancel(m.ctx)
-	f.cancel = cancel
-	return m.findCmd(ctx, findStep{number: f.number, query: q, narrow: f.narrow})
+	step.query.Cursor = msg.next
+	return m.findCmd(step)
+}
+
+// findAgainMsg takes a step again.
+type findAgainMsg struct{ step findStep }
+
+func (msg findAgainMsg) apply(m *Model) tea.Cmd {
+	if msg.step.number != m.find.number {
+		return nil
+	}
+	return m.findCmd(msg.step)
 }
 
 // land goes to the match that was waited for: the first at or above where the search began, or when there is none the first below.

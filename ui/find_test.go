@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -179,6 +180,41 @@ func TestFindFollowsTheSession(t *testing.T) {
 	require.Equal(t, "a hen", c.lastLine(), "it opens at its end all the same")
 	c.press("N")
 	require.Equal(t, "a fox", c.under())
+}
+
+// held is a board that another process holds for a while.
+type held struct {
+	core.Board
+	busy *int
+}
+
+func (h held) Search(ctx context.Context, q core.SearchQuery) (core.SearchPage, error) {
+	if *h.busy > 0 {
+		*h.busy--
+		return core.SearchPage{}, core.Errorf(core.CodeStoreLocked, "in use by another process")
+	}
+	return h.Board.Search(ctx, q)
+}
+
+// A store that is held for a moment is searched when it is free again.
+func TestFindWaitsForTheStore(t *testing.T) {
+	s := newShelf(t)
+	s.session(mainKey, "the fox", "the dog")
+	busy := 4 // a search for each letter, and one retry
+	s.board = held{s.board, &busy}
+	c := s.read(mainKey, 120, 30)
+	c.find("fox")
+	require.Contains(t, c.view(), "searching…")
+	c.elapse(time.Second)
+	c.elapse(time.Second)
+	require.Contains(t, c.view(), "1/1 ")
+	require.Equal(t, "the fox", c.under())
+
+	busy = 3
+	c.press("ctrl+f")
+	c.typed("dog")
+	c.elapse(time.Second)
+	require.Contains(t, c.view(), "1 hit in ")
 }
 
 // Answers to a search that was given up are dropped.

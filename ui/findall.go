@@ -90,6 +90,9 @@ func (msg findAllMsg) apply(m *Model) tea.Cmd {
 	}
 	m.dirty = true
 	f.cancel()
+	if core.CodeOf(msg.err) == core.CodeStoreLocked { // another process only holds the store for a moment
+		return m.seams.after(retryAfter(msg.err), findAllAgainMsg{msg.number, msg.query})
+	}
 	f.hits = append(f.hits, msg.page.Hits...)
 	f.scanned += msg.page.Scanned
 	f.capped = len(f.hits) >= findAllMost
@@ -98,6 +101,19 @@ func (msg findAllMsg) apply(m *Model) tea.Cmd {
 		return nil
 	}
 	msg.query.Cursor = msg.page.Next
+	return m.findAllCmd(msg.query)
+}
+
+// findAllAgainMsg takes a step again.
+type findAllAgainMsg struct {
+	number int
+	query  core.SearchQuery
+}
+
+func (msg findAllAgainMsg) apply(m *Model) tea.Cmd {
+	if msg.number != m.findAll.number {
+		return nil
+	}
 	return m.findAllCmd(msg.query)
 }
 
