@@ -3,6 +3,7 @@ package openclaw
 import (
 	"context"
 	"hash/maphash"
+	"io"
 	"os"
 	"strings"
 
@@ -25,6 +26,7 @@ type catalog struct {
 // index is a sessions.json as it was read last.
 type index struct {
 	entries []*entry // in the file's order
+	out     int      // entries of it that cannot be used
 	seen    reading
 }
 
@@ -96,7 +98,7 @@ func (c *catalog) place(f core.SourceFile) {
 
 // readIndex brings an agent's entries up to date. Where the file is broken or gone, entries that it had before stay: nobody's session
 // ends because a file was found half-written.
-func (c *catalog) readIndex(a *agentDir, told *problems) *index {
+func (c *catalog) readIndex(ctx context.Context, a *agentDir, told *problems) *index {
 	x := c.indexes[a.indexPath()]
 	if x == nil {
 		x = &index{}
@@ -121,12 +123,12 @@ func (c *catalog) readIndex(a *agentDir, told *problems) *index {
 	for _, e := range x.entries {
 		before[e.session.Key] = e
 	}
-	entries, broken := readEntries(&indexFile{file: file, path: a.indexPath(), seed: c.seed}, before, &found)
+	entries, out, broken := readEntries(ctx, &indexFile{file: file, path: a.indexPath(), seed: c.seed}, before, &found)
 	if broken {
 		entries = append(entries, missing(entries, x.entries)...)
 	}
 	closeUnused(x.entries, entries)
-	x.entries = entries
+	x.entries, x.out = entries, out
 	x.seen.took(begun, c.patience)
 	x.seen.done(a.indexPath(), a.index, &found, broken, c.patience, told)
 	return x
@@ -160,7 +162,7 @@ func closeUnused(before, now []*entry) {
 	}
 }
 
-func (c *catalog) readRegistry(told *problems) {
+func (c *catalog) readRegistry(ctx context.Context, told *problems) {
 	reg := &c.registry
 	if !reg.seen.due(c.src.registry, c.patience) {
 		return
@@ -177,11 +179,24 @@ func (c *catalog) readRegistry(told *problems) {
 		return
 	}
 	defer f.Close()
-	read, broken := readRegistry(f, registryPath, c.patience.liveAfter(), &found)
+	read, broken := readRegistry(until{ctx, f}, registryPath, c.patience.liveAfter(), &found)
 	if !broken || len(reg.runs) == 0 {
 		reg.registry = read
 	}
 	reg.seen.done(registryPath, c.src.registry, &found, broken, c.patience, told)
+}
+
+// until reads from a file as long as ctx lasts.
+type until struct {
+	ctx  context.Context
+	file io.Reader
+}
+
+func (u until) Read(b []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.file.Read(b)
 }
 
 // indexFile is an opened sessions.json that entries are read from late.

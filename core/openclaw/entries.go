@@ -2,6 +2,7 @@ package openclaw
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"hash/maphash"
@@ -49,11 +50,11 @@ func (e *entry) raw() ([]byte, error) {
 }
 
 // readEntries reads a sessions.json entry by entry. One that is broken is reported and left out, all others are returned, also those
-// before the place where a file is cut off; broken tells of both. Of duplicate keys the last counts, as for every reader of JSON in the
+// before the place where a file is cut off; broken tells of both, and out how many there were beside those that are returned. Of duplicate keys the last counts, as for every reader of JSON in the
 // field. An entry whose bytes are those of one in before is that one, moved to its new place.
-func readEntries(index *indexFile, before map[string]*entry, problems *problems) (entries []*entry, broken bool) {
+func readEntries(ctx context.Context, index *indexFile, before map[string]*entry, problems *problems) (entries []*entry, out int, broken bool) {
 	at := map[string]int{}
-	in := newObjectReader(index.file)
+	in := newObjectReader(until{ctx, index.file})
 	in.same = func(key string, raw []byte) bool {
 		e := before[key]
 		return e != nil && e.size == len(raw) && e.hash == maphash.Bytes(index.seed, raw)
@@ -62,13 +63,13 @@ func readEntries(index *indexFile, before map[string]*entry, problems *problems)
 		m, err := in.next()
 		switch {
 		case err == io.EOF:
-			return entries, broken
+			return entries, out, broken
 		case errors.Is(err, errCutOff), errors.Is(err, errNoObject), errors.Is(err, errLost):
 			problems.add(Problem{File: index.path, Line: in.line, Reason: err.Error()})
-			return entries, true
+			return entries, out, true
 		case err != nil:
 			problems.add(Problem{File: index.path, Line: in.line, Reason: "cannot be read: " + cause(err)})
-			return entries, true
+			return entries, out, true
 		}
 		report := func(reason string) {
 			problems.add(Problem{File: index.path, Line: m.line, Key: shortKey(m.key), Reason: reason})
@@ -79,6 +80,7 @@ func readEntries(index *indexFile, before map[string]*entry, problems *problems)
 			e = newEntry(m, report)
 		}
 		if e == nil {
+			out++
 			continue
 		}
 		e.index, e.offset, e.line = index, m.offset, m.line
@@ -88,6 +90,7 @@ func readEntries(index *indexFile, before map[string]*entry, problems *problems)
 		if i, twice := at[m.key]; twice {
 			report("occurs twice, the later one counts (the first is in line " + strconv.Itoa(entries[i].line) + ")")
 			entries[i] = e
+			out++
 			continue
 		}
 		at[m.key] = len(entries)
@@ -105,8 +108,11 @@ func newEntry(m member, report func(reason string)) *entry {
 		report("the key cannot be used: " + err.Error())
 		return nil
 	}
-	if m.key == "unknown" {
-		report("`unknown` is a reserved key: its transcript is kept without a session")
+	switch reserved := (key.Names{}).Reserved(m.key); {
+	case m.key == globalKey:
+		report("is the one session of session.scope \"global\": it is in the store, and seen and answered only while the config says so")
+	case reserved:
+		report("is a reserved key, which no session can be reached by: its transcript is kept without a session")
 		return nil
 	}
 	session, file, err := sessionOf(m.key, m.raw)
@@ -122,6 +128,9 @@ func newEntry(m member, report func(reason string)) *entry {
 	e.misfit, e.unfit = reason, !ok
 	return e
 }
+
+// globalKey is the key of the one session of global scope; its other spellings are nobody's.
+const globalKey = "global"
 
 func usableID(id string) bool {
 	return len(id) <= core.MaxKeyBytes/2 && bytes.IndexByte([]byte(id), 0) < 0

@@ -25,7 +25,7 @@ func entriesOf(t testing.TB, text string) (keys []string, found []Problem) {
 	_, err = f.Seek(0, 0)
 	require.NoError(t, err)
 	var p problems
-	entries, _ := readEntries(&indexFile{file: f, path: "sessions.json", seed: maphash.MakeSeed()}, nil, &p)
+	entries, _, _ := readEntries(t.Context(), &indexFile{file: f, path: "sessions.json", seed: maphash.MakeSeed()}, nil, &p)
 	for _, e := range entries {
 		raw, err := e.raw()
 		require.NoError(t, err)
@@ -77,7 +77,10 @@ func TestBrokenSessionsFiles(t *testing.T) {
 		{"NUL in a key", `{"agent:a:x\u0000y":{},"b":{}}`, []string{"b"}, 1, "NUL"},
 		{"blank key", `{"  ":{},"b":{}}`, []string{"b"}, 1, "blank"},
 		{"agent: without an agent", `{"agent::":{},"b":{}}`, []string{"b"}, 1, "lacks an agent id"},
-		{"reserved", `{"unknown":{},"global":{}}`, []string{"global"}, 1, "reserved"},
+		{"reserved", `{"unknown":{},"UNKNOWN":{},"Global":{},"agent:a:global":{}}`, []string{"agent:a:global"}, 1, "reserved"},
+		{"global scope", `{"global":{}}`, []string{"global"}, 1, "session.scope"},
+		{"keys that are not UTF-8", "{\n  \"agent:a:x\xff\": {},\n  \"agent:a:x\xfe\": {},\n  \"agent:a:x\ufffd\": {}\n}", []string{"agent:a:x\ufffd"}, 2, "not Unicode"},
+		{"halves of surrogate pairs", `{"agent:a:\ud800":{},"agent:a:\udc00":{},"agent:a:\uFFFD":{},"agent:a:\ud83d\ude00":{}}`, []string{"agent:a:\ufffd", "agent:a:😀"}, 1, "not Unicode"},
 		{"field of a wrong type", "{\n  \"a\": {\n    \"label\": 5,\n    \"updatedAt\": 3\n  }\n}", []string{"a"}, 2, "field label is a number"},
 		{"sessionId with NUL", `{"a":{"sessionId":"x\u0000"}}`, []string{"a"}, 1, "sessionId cannot be used"},
 	}
@@ -93,6 +96,45 @@ func TestBrokenSessionsFiles(t *testing.T) {
 			assert.Equal(t, c.line, found[0].Line, found[0])
 			assert.Contains(t, found[0].String(), c.reason)
 		})
+	}
+}
+
+// A value that is too long for us is that entry's loss, also where all entries share a line.
+func TestAnEntryThatIsTooLarge(t *testing.T) {
+	large := `{"note":"` + strings.Repeat("x", 200) + `}{","more":{"a":[{}]}}`
+	for name, text := range map[string]string{
+		"one line":       `{"a":{"x":1},"b":` + large + `,"c":{"x":{"y":2}}}`,
+		"lines":          "{\n  \"a\": {},\n  \"b\": " + large + ",\n  \"c\": {}\n}",
+		"several lines":  "{\n  \"a\": {},\n  \"b\": {\n    \"note\": \"" + strings.Repeat("x", 200) + "\"\n  },\n  \"c\": {}\n}",
+		"twice":          `{"b":` + large + `,"a":{},"b":` + large + `,"c":{}}`,
+		"key as well":    `{"a":{},"` + strings.Repeat("k", 200) + `":{},"c":{}}`,
+		"not an object":  `{"a":{},"b":[` + large + `],"c":{}}`,
+		"at the end":     `{"a":{},"c":{},"b":` + large + `}`,
+		"cut off in it":  `{"a":{},"c":{},"b":` + large[:150],
+		"lines, cut off": "{\n  \"a\": {},\n  \"c\": {},\n  \"b\": " + large[:150],
+	} {
+		in := newObjectReader(strings.NewReader(text))
+		in.limit = 100
+		var keys []string
+		reasons := 0
+		for tries := 0; ; tries++ {
+			require.Less(t, tries, 10)
+			m, err := in.next()
+			if err != nil {
+				break
+			}
+			if m.reason != "" {
+				reasons++
+				continue
+			}
+			keys = append(keys, m.key)
+		}
+		if name == "key as well" {
+			assert.Equal(t, []string{"a"}, keys[:1], name)
+			continue
+		}
+		assert.Equal(t, []string{"a", "c"}, keys, name)
+		assert.NotZero(t, reasons, name)
 	}
 }
 

@@ -91,7 +91,7 @@ func Check(dir string) (source string, err error) {
 		return "", err
 	}
 	defer s.close()
-	_, err = s.scan(&problems{})
+	_, err = s.listAgents()
 	return s.dir, err
 }
 
@@ -145,7 +145,7 @@ func (f *follower) close() {
 func (f *follower) begin(ctx context.Context) error {
 	f.rewatch()
 	var found problems
-	if _, err := f.cat.src.scan(&found); err != nil {
+	if _, err := f.cat.src.scan(ctx, &found); err != nil {
 		return err
 	}
 	p, err := f.cat.newPlan(ctx, f.store, &found)
@@ -205,7 +205,10 @@ func (f *follower) lookAtDirty(ctx context.Context, quiet bool) {
 		f.cat.reread(p)
 	}
 	var found problems
-	d, err := f.cat.src.look(at, &found)
+	d, err := f.cat.src.look(ctx, at, &found)
+	if ctx.Err() != nil {
+		return
+	}
 	if err != nil {
 		f.lost(err)
 		return
@@ -229,7 +232,10 @@ func (f *follower) sweep(ctx context.Context) {
 	}
 	f.rewatch()
 	var found problems
-	d, err := f.cat.src.scan(&found)
+	d, err := f.cat.src.scan(ctx, &found)
+	if ctx.Err() != nil {
+		return
+	}
 	if err != nil {
 		f.lost(err)
 		return

@@ -49,7 +49,7 @@ func Import(ctx context.Context, store core.Store, dir string, opts Options) (Re
 		return Report{}, err
 	}
 	defer c.close()
-	if _, err := c.src.scan(&found); err != nil {
+	if _, err := c.src.scan(ctx, &found); err != nil {
 		return Report{}, err
 	}
 	p, err := c.newPlan(ctx, store, &found)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 
 	"cordboard/core"
 )
@@ -49,6 +50,7 @@ var (
 	errCutOff   = errors.New("ends before its closing brace: it was cut off when it was written")
 	errLost     = errors.New("cannot be read any further: its members do not stand on lines of their own")
 	errNotJSON  = errors.New("is not JSON")
+	errTooLarge = errors.New("is longer than 64 MiB")
 )
 
 func newObjectReader(r io.Reader) *objectReader {
@@ -108,7 +110,7 @@ func (o *objectReader) into(name string) error {
 		} else if c != ',' {
 			o.unread()
 		}
-		key, err := o.key()
+		key, _, err := o.key()
 		if err != nil {
 			return err
 		}
@@ -116,7 +118,7 @@ func (o *objectReader) into(name string) error {
 			o.opened, o.nested = false, true
 			return o.open()
 		}
-		if _, err := o.value(); err != nil {
+		if _, err := o.value(); err != nil && err != errTooLarge {
 			return err
 		}
 	}
@@ -169,13 +171,14 @@ func (o *objectReader) member() (member, error) {
 		return m, err
 	}
 	var err error
-	if m.key, err = o.key(); err != nil {
+	exact := false
+	if m.key, exact, err = o.key(); err != nil {
 		o.lost = o.start == nil
 		return o.broken(m, err)
 	}
 	raw, err := o.value()
 	if err != nil {
-		o.lost = o.start == nil
+		o.lost = o.start == nil && err != errTooLarge
 		return o.broken(m, err)
 	}
 	if raw[0] != '{' {
@@ -190,6 +193,10 @@ func (o *objectReader) member() (member, error) {
 		m.same = false
 		return o.broken(m, errNotJSON)
 	}
+	if !exact {
+		m.reason, m.same = "its key is not Unicode text: others may look the same", false
+		return m, nil
+	}
 	m.raw, m.offset = raw, o.offset-int64(len(raw))
 	return m, nil
 }
@@ -203,22 +210,24 @@ func (o *objectReader) swallows(raw []byte) bool {
 	return !bytes.Equal(closing, o.start[1:len(o.start)-1])
 }
 
-// key reads a key and the colon behind it.
-func (o *objectReader) key() (string, error) {
+// key reads a key and the colon behind it. exact=false for one that is not UTF-8, or holds half of a surrogate pair: what is returned then
+// holds replacement characters instead, which another key may hold in the same place.
+func (o *objectReader) key() (key string, exact bool, err error) {
 	literal, err := o.value()
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	key, ok := core.Unquote(literal)
 	if !ok {
-		return "", errNotJSON
+		return "", false, errNotJSON
 	}
+	exact = strings.Count(key, "\ufffd") == bytes.Count(literal, []byte("\ufffd"))+bytes.Count(bytes.ToLower(literal), []byte(`\ufffd`))
 	c, err := o.gap()
 	if err == nil && c != ':' {
 		o.unread()
 		err = errNotJSON
 	}
-	return key, err
+	return key, exact, err
 }
 
 // broken says why a member cannot be used and goes on at the next one: at the first line of what was read for it that can begin a
@@ -230,6 +239,8 @@ func (o *objectReader) broken(m member, err error) (member, error) {
 		m.reason = "its value is not JSON"
 	case io.EOF:
 		m.reason = "its value is cut off"
+	case errTooLarge:
+		m.reason = "its value is longer than 64 MiB"
 	default:
 		return m, err
 	}
@@ -272,8 +283,8 @@ func (o *objectReader) seek() error {
 	return nil
 }
 
-// value reads one value and leaves it in buf. It only finds the end, by strings and brackets; a line break inside a string and a value
-// over the limit are errNotJSON.
+// value reads one value and leaves it in buf. It only finds the end, by strings and brackets; a line break inside a string is errNotJSON.
+// A value over the limit is errTooLarge: where members share lines all of it was read, else what was read may hold the next member.
 func (o *objectReader) value() ([]byte, error) {
 	o.buf = o.buf[:0]
 	c, err := o.gap()
@@ -284,7 +295,7 @@ func (o *objectReader) value() ([]byte, error) {
 	if c != '"' && c != '{' && c != '[' {
 		return o.word()
 	}
-	depth, inString := 0, false
+	depth, inString, large := 0, false, false
 	for {
 		c, err := o.byte()
 		if err != nil {
@@ -292,7 +303,7 @@ func (o *objectReader) value() ([]byte, error) {
 		}
 		o.buf = append(o.buf, c)
 		switch {
-		case len(o.buf) > o.limit, c == '\n' && inString:
+		case c == '\n' && inString:
 			return nil, errNotJSON
 		case c == '\\' && inString:
 			if c, err = o.byte(); err != nil {
@@ -308,7 +319,16 @@ func (o *objectReader) value() ([]byte, error) {
 		case c == '}' || c == ']':
 			depth--
 		}
+		if len(o.buf) > o.limit {
+			if o.start != nil {
+				return nil, errTooLarge
+			}
+			large, o.buf = true, o.buf[:0]
+		}
 		if depth == 0 && !inString {
+			if large {
+				return nil, errTooLarge
+			}
 			return o.buf, nil
 		}
 	}

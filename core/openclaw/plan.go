@@ -61,8 +61,10 @@ func (c *catalog) newPlan(ctx context.Context, store core.Store, problems *probl
 		cat: c, src: c.src, at: map[string]*transcript{}, archives: map[string]*transcript{}, sessions: map[string]*row{}, runs: map[string]core.Run{},
 		others: map[string]int{},
 	}
-	p.read(problems)
-	if err := store.View(ctx, func(r core.Reader) error { return p.compare(r, problems) }); err != nil {
+	if err := p.read(ctx, problems); err != nil {
+		return nil, err
+	}
+	if err := store.View(ctx, func(r core.Reader) error { return p.compare(ctx, r, problems) }); err != nil {
 		return nil, err
 	}
 	c.last = p
@@ -102,14 +104,17 @@ func (c *catalog) further(ctx context.Context, store core.Store, grown []string,
 	return p, true, err
 }
 
-func (p *plan) read(problems *problems) {
-	p.cat.readRegistry(problems)
+func (p *plan) read(ctx context.Context, problems *problems) error {
+	p.cat.readRegistry(ctx, problems)
 	for _, id := range slices.Sorted(maps.Keys(p.src.agents)) {
 		p.addFiles(p.src.agents[id])
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.src.agents)) {
 		a := p.src.agents[id]
-		p.cat.readIndex(a, problems)
+		p.cat.readIndex(ctx, a, problems)
+		if err := ctx.Err(); err != nil {
+			return err // what was read of it is no whole index
+		}
 		p.addRows(a.indexPath(), problems)
 	}
 	for _, at := range slices.Sorted(maps.Keys(p.cat.indexes)) {
@@ -119,6 +124,9 @@ func (p *plan) read(problems *problems) {
 	}
 	slices.SortFunc(p.rows, func(a, b *row) int { return strings.Compare(a.session.Key, b.session.Key) })
 	for _, r := range p.rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		p.attach(r)
 	}
 	for _, run := range p.cat.registry.runs {
@@ -127,6 +135,7 @@ func (p *plan) read(problems *problems) {
 		}
 		p.runs[run.ID] = run
 	}
+	return ctx.Err()
 }
 
 func (p *plan) addFiles(a *agentDir) {
@@ -148,6 +157,7 @@ func (p *plan) addFiles(a *agentDir) {
 // stays.
 func (p *plan) addRows(at string, problems *problems) {
 	x := p.cat.indexes[at]
+	p.skipped += x.out
 	for _, e := range x.entries {
 		report := func(reason string) {
 			problems.add(Problem{File: at, Line: e.line, Key: shortKey(e.session.Key), Reason: reason})
@@ -265,8 +275,11 @@ func (p *plan) heir(own string) *transcript {
 
 // retain finds the transcripts whose session is stored and in no sessions.json any more, or in none that can be read: the session stays, and
 // so does its transcript.
-func (p *plan) retain(r core.Reader) error {
+func (p *plan) retain(ctx context.Context, r core.Reader) error {
 	for _, t := range p.transcripts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		stored := p.cat.known[t.path].Generation
 		if t.row != nil || t.path == "" || t.state != core.GenerationCurrent || stored == "" {
 			continue
@@ -290,8 +303,11 @@ func (p *plan) retain(r core.Reader) error {
 }
 
 // recognise finds the archives of transcripts that were a session's although they are not called after its sessionId.
-func (p *plan) recognise(r core.Reader) error {
+func (p *plan) recognise(ctx context.Context, r core.Reader) error {
 	for _, t := range p.transcripts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if t.state == core.GenerationCurrent || t.row != nil {
 			continue
 		}
@@ -385,16 +401,19 @@ func short(s string) string {
 
 // compare looks up what the store has of the source, and keeps off what is there of others. What has not changed since the last plan
 // is not looked up again.
-func (p *plan) compare(r core.Reader, problems *problems) error {
+func (p *plan) compare(ctx context.Context, r core.Reader, problems *problems) error {
 	last := p.cat.last
-	if err := p.retain(r); err != nil {
+	if err := p.retain(ctx, r); err != nil {
 		return err
 	}
-	if err := p.recognise(r); err != nil {
+	if err := p.recognise(ctx, r); err != nil {
 		return err
 	}
 	p.name()
 	for _, row := range p.rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if last != nil && row.carry(last.sessions[row.session.Key]) {
 			continue
 		}
@@ -404,6 +423,9 @@ func (p *plan) compare(r core.Reader, problems *problems) error {
 	}
 	p.disown()
 	for _, t := range p.transcripts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		t.named = t.gen
 		if last != nil && t.carry(last.at[t.place]) {
 			continue
@@ -582,7 +604,7 @@ func (p *plan) storedGeneration(r core.Reader, t *transcript) (g core.Generation
 		if err != nil {
 			return g, false, err
 		}
-		if ok && s.Source == p.src.dir && g.LastSeq == 0 {
+		if ok && s.Source == p.src.dir && (g.LastSeq == 0 || g.File == "") {
 			return g, true, nil
 		}
 		t.gen.ID += "." + string(t.gen.State) + "." + short(p.src.dir)

@@ -311,6 +311,27 @@ func TestCollisions(t *testing.T) {
 	assert.Equal(t, all, summary(t, s))
 }
 
+// Every entry of a sessions.json is counted: added or skipped, and a skipped one is a problem.
+func TestEveryEntryIsCounted(t *testing.T) {
+	d := newState(t)
+	fields := []string{}
+	for _, name := range []string{"spawnedBy", "label", "displayName", "model"} {
+		fields = append(fields, `"`+name+`":"`+strings.Repeat(`\u0001`, 500)+`"`)
+	}
+	control := strings.Repeat(`\u0001`, 450)
+	d.write("a", "sessions.json", `{"unknown":{},"UNKNOWN":{},"GLOBAL":{},"agent::":{},"agent:a:x":7,"agent:a:twice":{},"agent:a:twice":{},"agent:a:\ud800":{},
+		"agent:a:cut":{`+strings.Join(fields, ",")+`},"agent:a:`+control+`":{"sessionId":"`+control[:len(control)/2]+`"},"agent:a:main":{},"global":{}}`)
+	report := imported(t, newStore(t), d.dir)
+	added := report.Sessions.Added
+	assert.Equal(t, 12, added+report.Sessions.Skipped, report.Problems)
+	for _, p := range report.Problems {
+		if strings.Contains(p.Reason, "whole in the entry") {
+			assert.NotContains(t, p.Reason, "the session is left out")
+		}
+	}
+	assert.GreaterOrEqual(t, report.ProblemCount, report.Sessions.Skipped)
+}
+
 // A session of our own, or one that was adopted, is never written to by an import.
 func TestSessionsAnsweredHereAreLeftAlone(t *testing.T) {
 	d := newState(t)
@@ -433,6 +454,7 @@ func TestAnAgentOnlyOnDiskAndLinksOut(t *testing.T) {
 	require.NoError(t, os.Symlink(outside, filepath.Join(d.dir, "agents", "elsewhere")))
 	require.NoError(t, os.Mkdir(d.path("ghost", "dir.jsonl"), 0o700))
 	require.NoError(t, os.MkdirAll(filepath.Join(d.dir, "agents", "empty", "agent"), 0o700))
+	d.writeAt("agents/.DS_Store", "a stray file")
 	s := newStore(t)
 	report := imported(t, s, d.dir)
 	all := generations(t, s)
@@ -463,6 +485,7 @@ func TestNotAStateDirectory(t *testing.T) {
 		{"the agents directory", filepath.Join(d.dir, "agents"), core.CodeInvalidParams, real + " is one"},
 		{"a sessions directory", filepath.Join(d.dir, "agents", "a", "sessions"), core.CodeInvalidParams, real + " is one"},
 		{"a home directory", home, core.CodeInvalidParams, ".openclaw is one"},
+		{"no path", "", core.CodeInvalidParams, "the path is empty"},
 		{"anything else", empty, core.CodeInvalidParams, "holds agents/<agentId>/sessions"},
 	}
 	for _, c := range cases {

@@ -2,7 +2,9 @@ package openclaw
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -105,6 +107,9 @@ func (s *source) open() error {
 }
 
 func realDir(dir string) (string, error) {
+	if dir == "" {
+		return "", core.Errorf(core.CodeInvalidParams, "the path is empty, that of an OpenClaw state directory was expected")
+	}
 	abs, err := filepath.Abs(dir)
 	if err == nil {
 		abs, err = filepath.EvalSymlinks(abs)
@@ -124,15 +129,18 @@ func realDir(dir string) (string, error) {
 func (s *source) close() error { return s.root.Close() }
 
 // scan looks at everything, by listing directories and without opening files. What cannot be listed is reported to problems.
-func (s *source) scan(problems *problems) (d delta, err error) {
-	agents, err := fs.ReadDir(s.root.FS(), agentsDir)
+func (s *source) scan(ctx context.Context, problems *problems) (d delta, err error) {
+	agents, err := s.listAgents()
 	if err != nil {
-		return d, s.notAState(err)
+		return d, err
 	}
 	names := map[string]bool{}
 	for _, a := range agents {
 		names[a.Name()] = true
-		s.list(a.Name(), problems, &d)
+		s.list(ctx, a.Name(), problems, &d)
+		if err := ctx.Err(); err != nil {
+			return d, err
+		}
 	}
 	for id := range s.agents {
 		if !names[id] {
@@ -145,6 +153,15 @@ func (s *source) scan(problems *problems) (d delta, err error) {
 		s.config = filepath.Join(s.dir, configName)
 	}
 	return d, nil
+}
+
+// listAgents lists the agents directory.
+func (s *source) listAgents() ([]fs.DirEntry, error) {
+	agents, err := fs.ReadDir(s.root.FS(), agentsDir)
+	if err != nil {
+		return nil, s.notAState(err)
+	}
+	return agents, nil
 }
 
 // file is what is known of a transcript, nil when there is none.
@@ -180,16 +197,16 @@ func places(at string) []string {
 }
 
 // look brings what is known of some paths up to date; those are of the kinds that places knows.
-func (s *source) look(at []string, problems *problems) (d delta, err error) {
+func (s *source) look(ctx context.Context, at []string, problems *problems) (d delta, err error) {
 	for _, p := range at {
 		parts := places(p)
 		switch {
 		case p == "." || p == agentsDir:
-			return s.scan(problems)
+			return s.scan(ctx, problems)
 		case parts[0] != agentsDir:
 			s.seeRegistry(&d)
 		case len(parts) < 4 || s.agents[parts[1]] == nil:
-			s.list(parts[1], problems, &d)
+			s.list(ctx, parts[1], problems, &d)
 		default:
 			s.lookAt(s.agents[parts[1]], p, problems, &d)
 		}
@@ -220,11 +237,13 @@ func (s *source) seeRegistry(d *delta) {
 }
 
 // list looks at an agent's directory as a whole.
-func (s *source) list(id string, problems *problems, d *delta) {
+func (s *source) list(ctx context.Context, id string, problems *problems, d *delta) {
 	at := path.Join(agentsDir, id, sessionsDir)
-	infos, err := s.readDir(at)
+	infos, err := s.readDir(ctx, at)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case ctx.Err() != nil:
+		return
+	case errors.Is(err, fs.ErrNotExist), !s.isDir(path.Join(agentsDir, id)):
 		s.drop(id, d) // an agent that never had a session, or a stray file
 		return
 	case err != nil:
@@ -253,14 +272,31 @@ func (s *source) list(id string, problems *problems, d *delta) {
 	}
 }
 
+// isDir reports false for what is certainly no directory and no link.
+func (s *source) isDir(at string) bool {
+	info, err := s.root.Lstat(at)
+	return err != nil || info.IsDir() || info.Mode()&fs.ModeSymlink != 0
+}
+
 // readDir lists a directory with what lstat says of each name, by name.
-func (s *source) readDir(at string) ([]fs.FileInfo, error) {
+func (s *source) readDir(ctx context.Context, at string) (infos []fs.FileInfo, err error) {
 	dir, err := s.root.Open(at)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	infos, err := dir.Readdir(-1)
+	const perLook = 1000
+	for err == nil {
+		var some []fs.FileInfo
+		some, err = dir.Readdir(perLook)
+		infos = append(infos, some...)
+		if err == nil {
+			err = ctx.Err()
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
 	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
 	return infos, err
 }

@@ -93,7 +93,9 @@ func (s *step) leaveOld(tx core.Tx) error {
 			return err
 		}
 	}
-	g.File = ""
+	if !s.t.leftTo {
+		g.File = ""
+	}
 	return tx.PutGeneration(g)
 }
 
