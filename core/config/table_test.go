@@ -164,7 +164,9 @@ func TestNotYetRowsNameKeys(t *testing.T) {
 	built := lists(`session.scope session.mainKey session.dmScope session.sendPolicy.default session.sendPolicy.rules[].match.channel
 		tools.sessions.visibility tools.agentToAgent.enabled tools.agentToAgent.allow agents.list[].id agents.list[].default
 		agents.list[].name agents.list[].model.primary agents.list[].subagents.allowAgents agents.defaults.sandbox.mode
-		agents.list[].sandbox.sessionToolsVisibility logging.redactSensitive logging.redactPatterns ui.theme`)
+		agents.list[].sandbox.sessionToolsVisibility logging.redactSensitive logging.redactPatterns ui.theme
+		session.agentToAgent.maxPingPongTurns agents.defaults.maxConcurrent agents.defaults.timeoutSeconds agents.defaults.maxToolCalls
+		agents.list[].runtime.type agents.list[].systemPrompt models.providers.*.baseUrl channels.*.type channels.*.owners engine.drain`)
 	for _, path := range built {
 		for _, row := range rows {
 			assert.False(t, under(path, row.path), "%s is built", path)
