@@ -92,12 +92,10 @@ func newExport(a *app) *cobra.Command {
 			if format != formatJSONL && format != formatMarkdown {
 				return &usageError{fmt.Errorf("--format %q: %s or %s", format, formatJSONL, formatMarkdown)}
 			}
-			h, err := host.Read(c.Context(), a.options(c))
-			if err != nil {
-				return err
+			write := func(w io.Writer) error { return a.exportJSONL(c, args[0], w) }
+			if format == formatMarkdown {
+				write = func(w io.Writer) error { return a.exportMarkdown(c, args[0], w) }
 			}
-			defer h.Close()
-			write := func(w io.Writer) error { return export(c.Context(), h, args[0], format, w) }
 			if out == "" || out == "-" {
 				return write(a.out)
 			}
@@ -113,18 +111,21 @@ func newExport(a *app) *cobra.Command {
 	return c
 }
 
-func export(ctx context.Context, h *host.Host, session, format string, w io.Writer) error {
-	if format == formatMarkdown {
-		b, err := h.Board(ctx, core.Operator)
-		if err != nil {
-			return err
-		}
-		defer b.Close()
+func (a *app) exportMarkdown(c *cobra.Command, session string, w io.Writer) error {
+	return a.read(c, "", func(ctx context.Context, b core.Board) error {
 		q := core.MessageQuery{Session: session, Filter: core.MessageFilter{Events: true}}
 		return transcribe.Markdown(ctx, b, q, time.UTC, w)
+	})
+}
+
+func (a *app) exportJSONL(c *cobra.Command, session string, w io.Writer) error {
+	h, err := host.Read(c.Context(), a.options(c))
+	if err != nil {
+		return err
 	}
+	defer h.Close()
 	buffered := bufio.NewWriterSize(w, 1<<16)
-	if err := h.Export(ctx, session, buffered); err != nil {
+	if err := h.Export(c.Context(), session, buffered); err != nil {
 		return err
 	}
 	return buffered.Flush()
