@@ -54,7 +54,7 @@ func (a *app) spawnableAgents(ctx context.Context, b core.Board) error {
 	if err := ask(ctx, b, "agents_list", nil, &answer); err != nil {
 		return err
 	}
-	t := table{columns: []column{{title: "AGENT", grow: true}, {title: "NAME"}, {title: "CONFIGURED"}}}
+	t := table{columns: []column{{title: "AGENT", grow: true}, {title: "NAME", spare: 1}, {title: "CONFIGURED"}}}
 	for _, agent := range answer.Agents {
 		t.add(agent.ID, agent.Name, yesNo(agent.Configured))
 	}
@@ -73,7 +73,7 @@ func yesNo(yes bool) string {
 }
 
 func (a *app) agentTable(agents []core.AgentInfo) error {
-	t := table{columns: []column{{title: "AGENT", grow: true}, {title: "NAME"}, {title: "SESSIONS", right: true}, {title: "CONFIGURED"}}}
+	t := table{columns: []column{{title: "AGENT", grow: true}, {title: "NAME", spare: 1}, {title: "SESSIONS", right: true}, {title: "CONFIGURED"}}}
 	for _, agent := range agents {
 		configured := yesNo(agent.Configured)
 		if agent.Default {

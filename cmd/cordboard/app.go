@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -96,6 +97,9 @@ func (a *app) with(
 		actor = core.Actor{Kind: core.ActorSession, Session: as}
 	}
 	b, err := h.Board(c.Context(), actor)
+	if core.CodeOf(err) == core.CodeNotFound {
+		return cmp.Or(meant(c.Context(), h, as), err)
+	}
 	if err != nil {
 		return err
 	}
@@ -109,6 +113,19 @@ func (a *app) unowned(state string) string {
 		return state
 	}
 	return state + " (no owner)"
+}
+
+// meant is what the operator is told about a session that there is not: which one he may have meant.
+func meant(ctx context.Context, h *host.Host, as string) error {
+	b, err := h.Board(ctx, core.Operator)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	if _, err = b.Records(ctx, core.RecordQuery{Kind: core.RecordSession, Session: as}); err != nil {
+		err = fmt.Errorf("--as: %w", err)
+	}
+	return err
 }
 
 // own calls fn with the store, through its owner or, when there is none, as its owner for that time.

@@ -146,3 +146,16 @@ func checkTranscripts(t *testing.T, dir, store string) {
 		}
 	}
 }
+
+// A stopped import says that the next one goes on.
+func TestStoppedImportSaysHowToGoOn(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var out, errs bytes.Buffer
+	code := run(ctx, []string{"import", "../../testdata/openclaw", "--data", filepath.Join(t.TempDir(), "D"), "--config", ""}, streams{
+		in: strings.NewReader(""), out: &out, err: &errs, getenv: func(string) string { return "" }, width: func() int { return 0 },
+	})
+	assert.Equal(t, exitFailed, code)
+	assert.Equal(t, "cordboard: the import was stopped: run it again to go on\n", errs.String())
+	assert.Empty(t, out.String())
+}

@@ -25,15 +25,12 @@ func newImport(a *app) *cobra.Command {
 		Args:              usageArgs(cobra.ExactArgs(1)),
 		ValidArgsFunction: onlyDirectories,
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.ownFor(c, args[0], func(ctx context.Context, h *host.Host) error {
+			err := a.ownFor(c, args[0], func(ctx context.Context, h *host.Host) error {
 				bar := a.newBar("importing")
 				report, err := h.Import(ctx, args[0], host.ImportOptions{Progress: func(p host.ImportProgress) {
 					bar.show(p.Bytes, p.TotalBytes, fmt.Sprintf("%d sessions  %d messages  %d problems", p.Sessions.Added+p.Sessions.Changed, p.Messages, p.Problems))
 				}})
 				bar.done()
-				if errors.Is(err, context.Canceled) {
-					return errImportStopped
-				}
 				if err != nil {
 					return err
 				}
@@ -42,6 +39,10 @@ func newImport(a *app) *cobra.Command {
 				}
 				return a.importText(report)
 			})
+			if errors.Is(err, context.Canceled) {
+				return errImportStopped
+			}
+			return err
 		},
 	}
 }
