@@ -61,6 +61,7 @@ func (l *followed) settleSome(rt *rapid.T) {
 	}
 	if !l.broken {
 		l.compare()
+		l.compareRemoved()
 		l.remember()
 	}
 }

@@ -41,7 +41,8 @@ func (o Options) withDefaults() Options {
 // then tells what was done. What is broken in the source is in the report, not in the error.
 //
 // A transcript that was rewritten is read anew in the place of the old one, which is kept as a backup unless the source has one.
-// A row's field that was changed here stays until the source changes that field. What disappeared from the source stays.
+// A row's field that was changed here stays until the source changes that field. What disappeared from the source stays; a session
+// that the source has deleted (its entry is gone and its transcript put away) is archived.
 func Import(ctx context.Context, store core.Store, dir string, opts Options) (Report, error) {
 	var found problems
 	c, err := openCatalog(ctx, store, dir)

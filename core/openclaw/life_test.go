@@ -31,6 +31,7 @@ type life struct {
 	swapped  map[string]bool     // texts that changed files with others: what was in a file is kept as a backup then
 	broken   bool                // the sessions.json of a cannot be read at the moment
 	see      func()              // imports all there is
+	removed  []string            // keys of sessions that were deleted
 	pause    func()              // between two steps of what a gateway does at once
 }
 
@@ -259,6 +260,7 @@ func (l *life) remove(*rapid.T) {
 	l.archive(b, "deleted")
 	l.pause()
 	delete(l.sessions, k)
+	l.removed = append(l.removed, k)
 	l.index(b.agent)
 }
 
@@ -350,6 +352,18 @@ func (l *life) compare() {
 			row, ok, err := r.Session(k)
 			require.True(l.rt, ok, k)
 			require.Equal(l.rt, b.id, row.SessionID)
+			require.Zero(l.rt, row.ArchivedAt)
+			return err
+		}))
+	}
+}
+
+// compareRemoved holds that a session which was seen and deleted is archived.
+func (l *life) compareRemoved() {
+	for _, k := range l.removed {
+		require.NoError(l.rt, l.s.View(context.Background(), func(r core.Reader) error {
+			row, ok, err := r.Session(k)
+			require.Equal(l.rt, ok, row.ArchivedAt != 0, k)
 			return err
 		}))
 	}

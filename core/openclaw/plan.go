@@ -50,6 +50,7 @@ type transcript struct {
 	known   string          // the sessionId that it had when it was read before, where its name tells another
 	stray   core.Generation // what its generation holds, when that is of no file that is known
 	current bool            // nothing is new in it since
+	gone    bool            // no entry has the key of its session
 	blocked bool            // its generation belongs to someone else here
 	begun   bool            // a step of it has been sent
 	done    bool            // the store has all of it
@@ -481,7 +482,7 @@ func (t *transcript) carry(old *transcript) bool {
 // choose decides what there is to do: for a first plan everything, so that the import can tell of all of it.
 func (p *plan) choose(last *plan) {
 	for _, t := range p.transcripts {
-		t.done = t.done || t.blocked
+		t.done, t.gone = t.done || t.blocked, p.sessions[t.gen.Key] == nil
 		if !t.done || t.row != nil && t.row.transcript == t && !t.row.done {
 			p.work = append(p.work, t)
 			p.bytes += t.size

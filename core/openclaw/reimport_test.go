@@ -112,10 +112,40 @@ func TestFollowingASessionThroughItsLife(t *testing.T) {
 	assert.Equal(t, core.GenerationDeleted, generation(t, s, "s2").State)
 	assert.Equal(t, "agent:a:main", generation(t, s, "s2").Key)
 	assert.Equal(t, []string{"agent:a:main"}, sessionKeys(t, s), "what disappeared from the source stays")
+	assert.Equal(t, generation(t, s, "s2").EndedAt, session(t, s, "agent:a:main").ArchivedAt, "in the archive")
 
 	before := dumped(t, s)
 	imported(t, s, d.dir)
 	assert.Equal(t, before, dumped(t, s))
+}
+
+// A deletion that was taken back, or a new session of the old key, takes the session out of the archive again; one that was archived here stays.
+func TestDeletedAndThereAgain(t *testing.T) {
+	for _, again := range []string{"s", "s2"} {
+		d, s := newState(t), newStore(t)
+		d.write("a", "sessions.json", `{"agent:a:main":{"sessionId":"s","updatedAt":7},"agent:a:mine":{"sessionId":"m","updatedAt":7}}`)
+		d.write("a", "s.jsonl", header+said("user", "one"))
+		d.write("a", "m.jsonl", header)
+		imported(t, s, d.dir)
+		mine := session(t, s, "agent:a:mine")
+		mine.ArchivedAt = 99
+		_, err := s.Update(t.Context(), func(tx core.Tx) error { return tx.PutSession(mine) })
+		require.NoError(t, err)
+		d.rename("a", "s.jsonl", "s.jsonl.deleted.2026-11-30T22-00-00.000Z")
+		d.rename("a", "m.jsonl", "m.jsonl.deleted.2026-11-30T22-00-00.000Z")
+		d.write("a", "sessions.json", `{}`)
+		imported(t, s, d.dir)
+		assert.NotZero(t, session(t, s, "agent:a:main").ArchivedAt)
+		if again == "s" {
+			d.rename("a", "s.jsonl.deleted.2026-11-30T22-00-00.000Z", "s.jsonl")
+		} else {
+			d.write("a", "s2.jsonl", header)
+		}
+		d.write("a", "sessions.json", fmt.Sprintf(`{"agent:a:main":{"sessionId":%q,"updatedAt":9}}`, again))
+		imported(t, s, d.dir)
+		assert.Zero(t, session(t, s, "agent:a:main").ArchivedAt, again)
+		assert.Equal(t, int64(99), session(t, s, "agent:a:mine").ArchivedAt)
+	}
 }
 
 func TestCompactionReadsTheFileAnew(t *testing.T) {

@@ -74,7 +74,36 @@ func (s *step) applyGeneration(tx core.Tx) error {
 	if ok && facts == next {
 		return nil
 	}
-	return tx.PutGeneration(next)
+	if err := tx.PutGeneration(next); err != nil {
+		return err
+	}
+	return s.retire(tx, g, next)
+}
+
+// retire archives a session whose entry is gone and whose current transcript has become an archive: the source has deleted it. It takes
+// that back when the transcript does.
+func (s *step) retire(tx core.Tx, before, now core.Generation) error {
+	gone := s.t.gone && ended(now.State)
+	if !gone && !ended(before.State) {
+		return nil
+	}
+	row, ok, err := tx.Session(now.Key)
+	if err != nil || !ok || row.Source != s.file.Source || row.SessionID != now.ID {
+		return err
+	}
+	switch {
+	case gone && row.ArchivedAt == 0:
+		row.ArchivedAt = now.EndedAt
+	case !ended(now.State) && row.ArchivedAt == before.EndedAt:
+		row.ArchivedAt = 0
+	default:
+		return nil
+	}
+	return tx.PutSession(row)
+}
+
+func ended(s core.GenerationState) bool {
+	return s == core.GenerationDeleted || s == core.GenerationReset
 }
 
 // leaveOld parts with the generation that the file was read into before: what is in the file still is dropped there. It may be another file's
@@ -191,14 +220,21 @@ func (r *row) update(stored core.Session, old []byte, same bool) core.Session {
 	return next
 }
 
-// leave marks the generation that a session has left since the last import, where no archive on disk tells how.
+// leave marks the generation that a session has left since the last import, where no archive on disk tells how. A session that was
+// archived because it was deleted is one again.
 func leave(tx core.Tx, from string, next *core.Session) error {
 	if from == "" || from == next.SessionID {
 		return nil
 	}
 	g, ok, err := tx.Generation(from)
-	if err != nil || !ok || g.Key != next.Key || g.State != core.GenerationCurrent {
+	if err != nil || !ok || g.Key != next.Key {
 		return err
+	}
+	if ended(g.State) && g.EndedAt == next.ArchivedAt {
+		next.ArchivedAt = 0
+	}
+	if g.State != core.GenerationCurrent {
+		return nil
 	}
 	g.State, g.EndedAt = core.GenerationReset, next.UpdatedAt
 	return tx.PutGeneration(g)
