@@ -37,6 +37,9 @@ func (f *Failure) Error() string {
 		b.WriteString(": ")
 	}
 	b.WriteString(f.Message)
+	if f.retryAfter > maxWait {
+		fmt.Fprintf(&b, " (it wants to be left alone for %s)", f.retryAfter.Round(time.Second))
+	}
 	if f.Attempts > 1 {
 		fmt.Fprintf(&b, " (asked %d times)", f.Attempts)
 	}

@@ -111,7 +111,7 @@ func TestRetries(t *testing.T) {
 		"milliseconds":  {[]http.HandlerFunc{fails(429, busy, "Retry-After-Ms", "2500"), says("ok")}, []time.Duration{2500 * time.Millisecond}, ""},
 		"growing":       {[]http.HandlerFunc{fails(500, "x"), fails(502, ""), fails(529, ""), says("ok")}, []time.Duration{1e9, 2e9, 4e9}, ""},
 		"R005":          {[]http.HandlerFunc{fails(429, busy)}, []time.Duration{1e9, 2e9, 4e9}, "the model mock/m1 failed: status 429 Too Many Requests: slow down (asked 4 times)"},
-		"too patient":   {[]http.HandlerFunc{fails(429, busy, "Retry-After", "3600")}, nil, "status 429 Too Many Requests: slow down"},
+		"too patient":   {[]http.HandlerFunc{fails(429, busy, "Retry-After", "3600")}, nil, "status 429 Too Many Requests: slow down (it wants to be left alone for 1h0m0s)"},
 		"quota":         {[]http.HandlerFunc{fails(429, `{"error":{"message":"pay","code":"insufficient_quota"}}`)}, nil, "status 429 Too Many Requests: pay"},
 		"dropped":       {[]http.HandlerFunc{hijack, says("ok")}, []time.Duration{1e9}, ""},
 		"empty stream":  {[]http.HandlerFunc{stream(), says("ok")}, []time.Duration{1e9}, ""},
