@@ -13,6 +13,7 @@
 //	read.go        the reading half: what is new, in batches
 //	write.go       the writing half: one transaction per batch
 //	refuse.go      what the store does not take, without the rest
+//	rehome.go      a directory that was moved since it was imported
 //	row.go         a session's row, and what of it survives a second import
 //	keep.go        what a rewritten file held before
 //	follow.go      Follow: look where something moved, plan, and import that; sweep for what was not notified of

@@ -148,6 +148,9 @@ func (f *follower) begin(ctx context.Context) error {
 	if _, err := f.cat.src.scan(ctx, &found); err != nil {
 		return err
 	}
+	if err := f.cat.rehome(ctx, f.store, &found); err != nil {
+		return err
+	}
 	p, err := f.cat.newPlan(ctx, f.store, &found)
 	if err != nil {
 		return err

@@ -53,6 +53,9 @@ func Import(ctx context.Context, store core.Store, dir string, opts Options) (Re
 	if _, err := c.src.scan(ctx, &found); err != nil {
 		return Report{}, err
 	}
+	if err := c.rehome(ctx, store, &found); err != nil {
+		return Report{}, err
+	}
 	p, err := c.newPlan(ctx, store, &found)
 	if err != nil {
 		return Report{Problems: found.list, ProblemCount: found.count}, err
