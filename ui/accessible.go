@@ -102,7 +102,7 @@ func (m *Model) placeCursor() {
 }
 
 func (m *Model) pointIn(l layer) (x, y int) {
-	box := l.draw(m)
+	box := m.inGlyphs(l.draw(m))
 	if len(box) == 0 {
 		return 0, 0
 	}

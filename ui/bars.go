@@ -126,10 +126,12 @@ func (m *Model) counts() string {
 func (m *Model) shownSessions() int { return m.tree.forest.sessions }
 
 func (m *Model) actor() string {
-	if s := m.fleet.info.Actor.Session; s != "" {
-		return safe.Line(s)
+	a := m.fleet.info.Actor
+	name := firstOf(safe.Line(a.Session), string(a.Kind), "operator")
+	if a.ReadOnly {
+		name += " (read-only)"
 	}
-	return firstOf(string(m.fleet.info.Actor.Kind), "operator")
+	return name
 }
 
 // footer shows the keys of the pane in focus, or a notice in their place. The help's key is always among them.

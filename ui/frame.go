@@ -133,17 +133,17 @@ func (m *Model) compose() string {
 	default:
 		lines = beside(lines, m.boxes[paneTree], m.boxes[paneTranscript], m.boxes[paneInspector])
 	}
-	lines = append(append(lines, m.newsBox()...), m.foot)
+	lines = m.inGlyphs(append(append(lines, m.newsBox()...), m.foot))
 	for _, l := range m.layers {
-		if over := l.draw(m); len(over) > 0 {
+		if over := m.inGlyphs(l.draw(m)); len(over) > 0 {
 			x, y := m.corner(over)
 			cover(lines, over, x, y, ansi.StringWidth(over[0]), m.w)
 		}
 	}
 	if over, w := m.toastLines(); len(over) > 0 {
-		cover(lines, over, m.w-w-1, m.h-2-len(over), w, m.w)
+		cover(lines, m.inGlyphs(over), m.w-w-1, m.h-2-len(over), w, m.w)
 	}
-	return m.glyphs()(strings.Join(lines, "\n"))
+	return strings.Join(lines, "\n")
 }
 
 // corner is where the box of a layer lies: in the middle.

@@ -469,3 +469,26 @@ func descriptors(t *testing.T) int {
 	require.NoError(t, err)
 	return len(list)
 }
+
+// R170, R222: the locale changes no cell, and in ASCII every sign of ours is in it; poor terminals show every state as a word.
+func TestLocalesAndPoorTerminals(t *testing.T) {
+	h := filled(t)
+	frame := func(env []string, args ...string) string {
+		x := console(t, h, look{w: 100, h: 24, env: append(env, "COLORFGBG=15;0")}, args...)
+		x.sees("following")
+		x.sees("2/26")
+		text := x.text()
+		x.keys("q")
+		require.Zero(t, x.ends())
+		return text
+	}
+	plain := frame(nil)
+	for _, env := range [][]string{{"LANG=ja_JP.UTF-8"}, {"LANG=C", "LC_ALL=zh_CN.UTF-8"}, {"TERM=linux"}, {"TERM=screen"}, {"COLORTERM="}} {
+		require.Equal(t, plain, frame(env), env)
+	}
+	require.Contains(t, frame([]string{"TERM=dumb"}), "✗ disk-check         failed")
+	ascii := frame([]string{"RUNEWIDTH_EASTASIAN=1"})
+	require.Equal(t, ascii, frame(nil, "--ascii"))
+	require.NotContains(t, ascii, "─")
+	require.Contains(t, ascii, "x disk-check")
+}

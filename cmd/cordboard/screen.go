@@ -77,6 +77,7 @@ type keyboard struct {
 	*os.File
 	held []byte // an answer that has begun
 	esc  bool   // the last byte handed on was an ESC, which may have been the first of an answer
+	lent bool   // and it is the first of what is held: it is not to be handed on again
 }
 
 func (k *keyboard) Read(p []byte) (int, error) {
@@ -88,37 +89,48 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	return copy(p, out), err
 }
 
-// keep is what of the bytes is typed. It is never longer than they are: what was held back is an answer or goes on before them.
+// keep is what of the bytes is typed. It is never longer than they and what was held back: that is an answer or goes on before them.
 func (k *keyboard) keep(b []byte) []byte {
-	data := append(k.held, b...)
-	k.held = nil
-	if k.esc && bytes.HasPrefix(data, []byte(answerStart[1:])) {
-		data = append([]byte(answerStart[:1]), data...)
+	data, lent := append(k.held, b...), k.lent
+	if k.esc && k.held == nil && b[0] == answerStart[1] {
+		data, lent = append([]byte{answerStart[0]}, b...), true
 	}
+	k.held, k.lent, k.esc = nil, false, false
 	var out []byte
 	for {
 		i := bytes.Index(data, []byte(answerStart))
 		if i < 0 {
 			break
 		}
-		out = append(out, data[:i]...)
 		end := answerEnd(data[i:])
+		if end < 0 && len(data)-i < longestAnswer {
+			return k.hold(append(out, data[:i]...), data[i:], lent)
+		}
 		if end < 0 {
-			if len(data)-i < longestAnswer {
-				k.held, data = bytes.Clone(data[i:]), nil
-				break
-			}
 			end = len(answerStart)
 		}
+		if i == 0 && len(out) == 0 {
+			lent = false
+		}
+		out = append(out, data[:i]...)
 		data = data[i+end:]
 	}
-	if i := bytes.LastIndexByte(data, '\x1b'); i >= 0 && i < len(data)-1 && bytes.HasPrefix([]byte(answerStart), data[i:]) {
-		k.held, data = bytes.Clone(data[i:]), data[:i]
+	if i := bytes.LastIndexByte(data, answerStart[0]); i >= 0 && i < len(data)-1 && bytes.HasPrefix([]byte(answerStart), data[i:]) {
+		return k.hold(append(out, data[:i]...), data[i:], lent)
 	}
-	out = append(out, data...)
-	if len(out) > 0 {
-		k.esc = out[len(out)-1] == '\x1b'
+	return k.hold(append(out, data...), nil, lent)
+}
+
+// hold hands out on and keeps what may become an answer.
+func (k *keyboard) hold(out, held []byte, lent bool) []byte {
+	switch {
+	case lent && len(out) > 0:
+		out = out[1:]
+	case lent:
+		k.lent = true
 	}
+	k.held = bytes.Clone(held)
+	k.esc = len(held) == 0 && len(out) > 0 && out[len(out)-1] == answerStart[0]
 	return out
 }
 

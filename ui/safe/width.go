@@ -15,6 +15,13 @@ func next(s string) (n, cells int) {
 	if isIdeograph(s) && (len(s) == 3 || s[3] < utf8.RuneSelf || isIdeograph(s[3:])) {
 		return 3, 2
 	}
+	if ambiguousIsWide {
+		if r, n := utf8.DecodeRuneInString(s); ASCII(r) != r {
+			if after, m := utf8.DecodeRuneInString(s[n:]); m < 2 || ASCII(after) != after {
+				return n, 1 // drawn in ASCII there
+			}
+		}
+	}
 	cluster, cells := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 	return max(len(cluster), 1), cells
 }
@@ -63,10 +70,10 @@ func suffix(s string, w, total int) int {
 
 // ellipsis is what a cut shows; where ambiguous runes are drawn wide (RUNEWIDTH_EASTASIAN) it must not be one of them.
 func ellipsis() string {
-	if ansi.StringWidth("…") == 1 {
-		return "…"
+	if ambiguousIsWide {
+		return string(ASCII('…'))
 	}
-	return "~"
+	return "…"
 }
 
 // Cut shortens s to at most w cells, a cut end is shown as "…".
