@@ -102,7 +102,7 @@ func (m *Model) placeCursor() {
 }
 
 func (m *Model) pointIn(l layer) (x, y int) {
-	box := m.inGlyphs(l.draw(m))
+	box := l.draw(m)
 	if len(box) == 0 {
 		return 0, 0
 	}
@@ -112,7 +112,7 @@ func (m *Model) pointIn(l layer) (x, y int) {
 	} else if i, j, ok := markIn(box); ok {
 		x, y = i, j
 	}
-	left, top := m.corner(box)
+	left, top := m.corner(m.inGlyphs(box))
 	return left + x, top + y
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"cordboard/ui/safe"
@@ -12,6 +13,7 @@ func (m *Model) inGlyphs(lines []string) []string {
 	if !m.env.Accessible && !m.env.ASCII {
 		return lines
 	}
+	lines = slices.Clone(lines) // they may be kept as they are
 	for i := range lines {
 		if m.env.Accessible {
 			lines[i] = strings.Map(withoutBoxes, lines[i])

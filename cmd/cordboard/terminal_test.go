@@ -18,7 +18,7 @@ import (
 )
 
 // patience bounds every wait of the tests in a terminal; nothing is judged by it but whether something comes at all.
-const patience = 10 * time.Second
+const patience = 30 * time.Second
 
 // terminal is an emulated terminal with a program in it: what the program writes ends up in a grid of cells.
 type terminal struct {
