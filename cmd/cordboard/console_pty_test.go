@@ -147,7 +147,8 @@ func TestSuspend(t *testing.T) {
 	shell.sees("following")
 	shell.keys("\x1b[B\x1b[B")
 	shell.sees("14/26")
-	shell.sees("Rollback was not needed") // the transcript has come too
+	shell.sees("Rollback was not needed") // the transcript has come too,
+	shell.quiet()                         // and whatever else was asked for
 	frame := shell.text()
 	raw := shell.settings()
 	require.NotEqual(t, before, raw)

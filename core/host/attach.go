@@ -136,6 +136,20 @@ func (l *link) probe(ctx context.Context) error {
 	return err
 }
 
+// answers reports whether somebody listens where an owner would.
+func (l *link) answers(ctx context.Context) bool {
+	path, err := l.options.socket()
+	if err != nil {
+		return false
+	}
+	conn, err := connect(ctx, path)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
+
 // unused takes the connection that the probe made.
 func (l *link) unused(actor core.Actor) *wire.Client {
 	c := l.spare

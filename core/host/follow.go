@@ -34,15 +34,11 @@ const (
 //
 // An owner follows it in our stead, for as long as we are attached; what is wrong with the directory then comes with ended.
 func (h *Host) Follow(ctx context.Context, dir string, o FollowOptions) (ended <-chan error, err error) {
-	if h.owner != nil {
+	switch {
+	case h.roam != nil:
+		return nil, core.Errorf(core.CodeReadOnly, "the store %s was opened for reading, following %s writes to it", h.roam.options.file(), dir)
+	case h.owner != nil:
 		return h.follows.start(ctx, dir, func(ctx context.Context) error { return h.owner.follow(ctx, dir, o) })
-	}
-	info, err := h.store.Info(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if info.ReadOnly {
-		return nil, core.Errorf(core.CodeReadOnly, "the store %s was opened for reading, following %s writes to it", info.Path, dir)
 	}
 	source, err := openclaw.Check(dir)
 	if err != nil {

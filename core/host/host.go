@@ -59,19 +59,17 @@ type Host struct {
 	engine  *engine.Engine
 	follows follows
 	owner   *link // instead of the store and the engine
+	roam    *roam // instead of all these: whichever there is
 }
 
-// Read returns the owner's host when there is an owner, else opens the store for reading: nothing is migrated, started or written, and
-// another process may take it over between reads. A store that does not exist is CodeStoreMissing.
+// Read is a way to read the store: through the owner while there is one, else from the file, which another process may take over between
+// reads. Nothing is migrated, started or written. A store that does not exist is CodeStoreMissing.
 func Read(ctx context.Context, o Options) (*Host, error) {
-	l := newLink(o, false)
-	switch err := l.probe(ctx); {
-	case err == nil:
-		return &Host{owner: l}, nil
-	case !errors.Is(err, errNoOwner):
-		return nil, err
+	r, err := newRoam(ctx, o)
+	if err != nil {
+		return nil, errors.Join(err, r.close())
 	}
-	return open(o, true)
+	return &Host{roam: r}, nil
 }
 
 // Attach returns the owner's host and starts an owner when there is none. The default store is made when there is none; a directory that
@@ -155,11 +153,14 @@ func ToolActs(name string) bool {
 }
 
 // Attached reports whether the board is another process's, the owner's.
-func (h *Host) Attached() bool { return h.owner != nil }
+func (h *Host) Attached() bool { return h.owner != nil || h.roam != nil && h.roam.isAttached() }
 
 // Board is a board for one actor. An attached one finds the next owner by itself when this one is gone.
 func (h *Host) Board(ctx context.Context, actor core.Actor) (core.Board, error) {
-	if h.owner == nil {
+	switch {
+	case h.roam != nil:
+		return newRoamBoard(ctx, h.roam, actor)
+	case h.owner == nil:
 		return h.engine.Board(ctx, actor)
 	}
 	b, err := board.NewClient(ctx, func(ctx context.Context) (*wire.Client, error) { return h.owner.dial(ctx, actor) },
@@ -170,7 +171,7 @@ func (h *Host) Board(ctx context.Context, actor core.Actor) (core.Board, error) 
 	return b, nil
 }
 
-// Store is the store itself, nil when attached.
+// Store is the store itself, of a host that Own opened; else nil.
 func (h *Host) Store() core.Store { return h.store }
 
 // CheckSource says why a directory is none that could be imported, before a store is made for it.
@@ -181,7 +182,10 @@ func CheckSource(dir string) error {
 
 // Import copies an OpenClaw state directory into the store; see openclaw.Import. An owner reads the directory itself.
 func (h *Host) Import(ctx context.Context, dir string, o ImportOptions) (ImportReport, error) {
-	if h.owner != nil {
+	switch {
+	case h.roam != nil:
+		return ImportReport{}, core.Errorf(core.CodeReadOnly, "the store %s was opened for reading, importing %s writes to it", h.roam.options.file(), dir)
+	case h.owner != nil:
 		return h.owner.importDir(ctx, dir, o)
 	}
 	return openclaw.Import(ctx, h.store, dir, o)
@@ -197,6 +201,9 @@ type (
 
 // Export writes the transcript that a key or sessionId names as version-3 JSONL.
 func (h *Host) Export(ctx context.Context, session string, w io.Writer) error {
+	if h.roam != nil {
+		return h.roam.try(func(h *Host) error { return h.Export(ctx, session, w) })
+	}
 	if h.owner != nil {
 		return h.owner.stream(ctx, methodExport, exportParams{session}, w)
 	}
@@ -217,6 +224,9 @@ func export(ctx context.Context, store core.Store, b core.Board, session string,
 
 // Backup writes a consistent copy of the store, while it is in use.
 func (h *Host) Backup(ctx context.Context, w io.Writer) error {
+	if h.roam != nil {
+		return h.roam.try(func(h *Host) error { return h.Backup(ctx, w) })
+	}
 	if h.owner != nil {
 		return h.owner.stream(ctx, methodBackup, struct{}{}, w)
 	}
@@ -227,7 +237,10 @@ func (h *Host) Backup(ctx context.Context, w io.Writer) error {
 // Close ends what runs here, waits for it and lets go of the store. An owner stays: it ends by itself when nobody needs it.
 func (h *Host) Close() error {
 	h.follows.close()
-	if h.owner != nil {
+	switch {
+	case h.roam != nil:
+		return h.roam.close()
+	case h.owner != nil:
 		return h.owner.close()
 	}
 	return h.store.Close()

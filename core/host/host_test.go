@@ -446,3 +446,35 @@ func began(t testing.TB, b core.Board, id string) {
 		}
 	}
 }
+
+// An owner follows a directory in a client's stead, once, for as long as that wants it.
+func TestFollowThroughAnOwner(t *testing.T) {
+	o := options(t)
+	attached(t, o)
+	dir := filepath.Join(t.TempDir(), "fleet")
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../../testdata/openclaw")))
+	h, err := host.OwnOrAttached(t.Context(), o)
+	require.NoError(t, err)
+	events := make(chan host.FollowEvent, 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended, err := h.Follow(ctx, dir, host.FollowOptions{Event: func(e host.FollowEvent) { events <- e }})
+	require.NoError(t, err)
+	started := <-events
+	for started.Kind == host.FollowBlind {
+		started = <-events
+	}
+	assert.Equal(t, host.FollowStarted, started.Kind)
+	require.NotNil(t, started.Report)
+	assert.Equal(t, 23, started.Report.Sessions.Added)
+
+	second, err := host.OwnOrAttached(t.Context(), o)
+	require.NoError(t, err)
+	twice, err := second.Follow(t.Context(), dir, host.FollowOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, core.CodeConflict, core.CodeOf(<-twice))
+	require.NoError(t, second.Close())
+
+	cancel()
+	require.NoError(t, <-ended)
+	require.NoError(t, h.Close())
+}

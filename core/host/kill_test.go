@@ -21,9 +21,6 @@ import (
 func killed(t testing.TB, o host.Options) {
 	t.Helper()
 	status, err := host.StatusOf(t.Context(), o)
-	if core.CodeOf(err) == core.CodeStoreLocked {
-		return // the next one is on its way
-	}
 	require.NoError(t, err)
 	if status.PID != 0 {
 		require.NoError(t, syscall.Kill(status.PID, syscall.SIGKILL))

@@ -243,6 +243,14 @@ func StatusOf(ctx context.Context, o Options) (status Status, err error) {
 		return status, err
 	}
 	defer h.Close()
+	err = h.roam.try(func(h *Host) error {
+		status, err = h.status(ctx)
+		return err
+	})
+	return status, err
+}
+
+func (h *Host) status(ctx context.Context) (status Status, err error) {
 	if h.owner != nil {
 		answer, err := h.owner.ask(ctx, methodStatus, struct{}{}, nil)
 		if err != nil {
