@@ -12,9 +12,10 @@ import (
 func newRuns(a *app) *cobra.Command {
 	var limit int
 	c := &cobra.Command{
-		Use:   "runs [KEY|SESSIONID]",
-		Short: "List runs, the newest first",
-		Args:  usageArgs(cobra.MaximumNArgs(1)),
+		Use:               "runs [KEY|SESSIONID]",
+		Short:             "List runs, the newest first",
+		Args:              usageArgs(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: oneOf(a.sessionKeys),
 		RunE: func(c *cobra.Command, args []string) error {
 			q := core.RecordQuery{Kind: core.RecordRuns, Limit: limit}
 			if len(args) == 1 {
@@ -87,9 +88,10 @@ func newWait(a *app) *cobra.Command {
 
 func newAbort(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "abort RUN|KEY",
-		Short: "End a run, or what runs or is queued first in a session",
-		Args:  usageArgs(cobra.ExactArgs(1)),
+		Use:               "abort RUN|KEY",
+		Short:             "End a run, or what runs or is queued first in a session",
+		Args:              usageArgs(cobra.ExactArgs(1)),
+		ValidArgsFunction: oneOf(a.sessionKeys),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.reach(c, "", func(ctx context.Context, b core.Board) error {
 				receipt, err := b.Do(ctx, core.Command{Abort: &core.Abort{Run: args[0]}})

@@ -24,9 +24,10 @@ const (
 func newNew(a *app) *cobra.Command {
 	var label string
 	c := &cobra.Command{
-		Use:   "new [AGENT]",
-		Short: "Make a session of an agent and print its key",
-		Args:  usageArgs(cobra.MaximumNArgs(1)),
+		Use:               "new [AGENT]",
+		Short:             "Make a session of an agent and print its key",
+		Args:              usageArgs(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: oneOf(a.agentIDs),
 		RunE: func(c *cobra.Command, args []string) error {
 			made := core.New{Label: label}
 			if len(args) == 1 {
@@ -58,7 +59,8 @@ func newSend(a *app) *cobra.Command {
 		Long: "send writes to a session as the operator: one run of its agent, whose reply is printed. With --as KEY the message is that session's, as\n" +
 			"its agent's sessions_send would be: its scope and the policies apply, the agents may go on talking and announce the outcome.\n" +
 			"- reads the message from standard input. Exit code 3: no reply yet, the run goes on; 5: the run failed.",
-		Args: usageArgs(cobra.ExactArgs(2)),
+		Args:              usageArgs(cobra.ExactArgs(2)),
+		ValidArgsFunction: oneOf(a.sessionKeys),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := checkWait(timeout); err != nil {
 				return err

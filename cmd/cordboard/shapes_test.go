@@ -46,6 +46,7 @@ func TestJSONIsAsREADMESays(t *testing.T) {
 		{"show", 0, []string{"show", "agent:ops:main"}, 0},
 		{"show", 0, []string{"show", "agent:main:subagent:4df511fc-771d-42b2-a7e1-6a3a829d2b43"}, 0},
 		{"history", 0, []string{"history", mira}, 0},
+		{"runs", 0, []string{"runs"}, 0},
 		{"search", 0, []string{"search", "rollback"}, 0},
 		{"agents", 0, []string{"agents"}, 0},
 		{"agents", 1, []string{"agents", "--as", mira}, 0},
@@ -65,6 +66,20 @@ func TestJSONIsAsREADMESays(t *testing.T) {
 	}
 	for verb := range documented {
 		assert.True(t, seen[verb], "README tells the shape of %s and no row here looks at it", verb)
+	}
+}
+
+// Every verb is in README's table of verbs.
+func TestREADMENamesEveryVerb(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	table := string(readme)
+	table = table[strings.Index(table, "| verb | what |"):strings.Index(table, "A KEY is a session key")]
+	root := newRoot(&app{})
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, verb := range root.Commands() {
+		assert.Regexp(t, "`"+verb.Name()+"[ `]", table, "README does not name %s", verb.Name())
 	}
 }
 
