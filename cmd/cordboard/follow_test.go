@@ -144,6 +144,29 @@ func TestConsoleFollows(t *testing.T) {
 	}
 	say(t, transcript)
 	x.sees("just said")
+
+	sessions := filepath.Join(dir, "agents", "fresh", "sessions")
+	write := func(name, text string) {
+		require.NoError(t, os.MkdirAll(sessions, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(sessions, name), []byte(text), 0o600))
+	}
+	write("f.jsonl", line)
+	write("sessions.json", `{"agent:fresh:main":{"sessionId":"f","updatedAt":1796029200000,"label":"a new agent"}}`)
+	x.sees("a new agent")
+	require.NoError(t, os.Rename(filepath.Join(sessions, "f.jsonl"), filepath.Join(sessions, "f.jsonl.deleted.2026-11-30T22-00-00.000Z")))
+	write("sessions.json", "{}")
+	x.loses("a new agent")
+
+	require.NoError(t, os.Rename(transcript, transcript+".reset.2026-11-30T22-00-00.000Z"))
+	id := strings.TrimSuffix(filepath.Base(transcript), ".jsonl")
+	index := filepath.Join(filepath.Dir(transcript), "sessions.json")
+	text, err := os.ReadFile(index)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(transcript), "new.jsonl"), []byte(strings.ReplaceAll(line, "just said", "after the reset")), 0o600))
+	require.NoError(t, os.WriteFile(index+".tmp", []byte(strings.ReplaceAll(string(text), id, "new")), 0o600))
+	require.NoError(t, os.Rename(index+".tmp", index))
+	x.sees("after the reset")
+	x.loses("Done, thanks")
 	x.keys("q")
 	assert.Equal(t, exitOK, x.ends())
 	x.sees("--follow " + dir)
