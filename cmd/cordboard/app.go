@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -25,7 +27,8 @@ type streams struct {
 	terminal bool // out is one
 	progress bool // err is one: progress bars may be drawn
 	width    func() int
-	program  []string // starts this program again, as the owner of a store
+	barWidth func() int // of the terminal that progress bars are drawn on
+	program  []string   // starts this program again, as the owner of a store
 }
 
 func hostStreams() streams {
@@ -34,6 +37,7 @@ func hostStreams() streams {
 		terminal: isatty.IsTerminal(os.Stdout.Fd()) && isatty.IsTerminal(os.Stdin.Fd()),
 		progress: isatty.IsTerminal(os.Stderr.Fd()),
 		width:    terminalWidth,
+		barWidth: func() int { return widthOf(os.Stderr) },
 		program:  thisProgram(),
 	}
 }
@@ -46,8 +50,10 @@ func thisProgram() []string {
 	return []string{path}
 }
 
-func terminalWidth() int {
-	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 {
+func terminalWidth() int { return widthOf(os.Stdout) }
+
+func widthOf(f *os.File) int {
+	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 		return w
 	}
 	return 0
@@ -86,6 +92,9 @@ func (a *app) reach(c *cobra.Command, as string, fn func(ctx context.Context, b 
 func (a *app) with(
 	c *cobra.Command, open func(context.Context, host.Options) (*host.Host, error), as string, fn func(ctx context.Context, b core.Board) error,
 ) error {
+	if flag := c.Flag("as"); flag != nil && flag.Changed && strings.TrimSpace(flag.Value.String()) == "" {
+		return &usageError{errors.New("--as is blank: name the session to act as, or leave it out to be the operator")}
+	}
 	h, err := open(c.Context(), a.options(c))
 	if err != nil {
 		return err

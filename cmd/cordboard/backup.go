@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"cordboard/core"
 	"cordboard/core/host"
+	"cordboard/ui/safe"
 	"cordboard/ui/transcribe"
 )
 
@@ -23,6 +25,9 @@ func newBackup(a *app) *cobra.Command {
 		Long:  "backup writes the whole store to FILE, which must not exist. `cordboard doctor --restore FILE` goes back to it.",
 		Args:  usageArgs(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if args[0] == "" || args[0] == "-" {
+				return &usageError{errors.New("backup writes to a file: give a path")}
+			}
 			h, err := host.Read(c.Context(), a.options(c))
 			if err != nil {
 				return err
@@ -37,7 +42,7 @@ func newBackup(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(map[string]any{"file": args[0], "bytes": n})
 			}
-			_, err = fmt.Fprintf(a.out, "wrote %s to %s\n", bytesText(n), args[0])
+			_, err = fmt.Fprintf(a.out, "wrote %s to %s\n", bytesText(n), safe.Line(args[0]))
 			return err
 		},
 	}
@@ -101,7 +106,7 @@ func newExport(a *app) *cobra.Command {
 			}
 			n, err := writeNew(out, write)
 			if err == nil {
-				fmt.Fprintf(a.err, "wrote %s to %s\n", bytesText(n), out)
+				fmt.Fprintf(a.err, "wrote %s to %s\n", bytesText(n), safe.Line(out))
 			}
 			return err
 		},

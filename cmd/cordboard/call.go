@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,7 +32,7 @@ func newCall(a *app) *cobra.Command {
 			}
 			if string(params) == "-" {
 				var err error
-				if params, err = io.ReadAll(io.LimitReader(a.in, maxParams)); err != nil {
+				if params, err = a.input(c.Context(), maxParams); err != nil {
 					return err
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordboard/core"
+	"cordboard/core/key"
 	"cordboard/ui"
 	"cordboard/ui/safe"
 )
@@ -31,9 +32,10 @@ func newList(a *app) *cobra.Command {
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.read(c, f.as, func(ctx context.Context, b core.Board) error {
-				if f.limit < 1 || f.limit > 200 {
-					return &usageError{fmt.Errorf("--limit %d: 1 to 200, or --all", f.limit)}
+				if err := f.check(); err != nil {
+					return err
 				}
+				f.agent, f.channel = strings.ToLower(strings.TrimSpace(f.agent)), strings.ToLower(strings.TrimSpace(f.channel))
 				if a.json {
 					return a.listJSON(ctx, b, f)
 				}
@@ -55,6 +57,21 @@ func newList(a *app) *cobra.Command {
 	offer(c, "agent", a.agentIDs)
 	return c
 }
+
+// check refuses numbers that mean nothing.
+func (f listFlags) check() error {
+	switch {
+	case f.limit < 1 || f.limit > 200:
+		return &usageError{fmt.Errorf("--limit %d: 1 to 200, or --all", f.limit)}
+	case f.active < 0 || f.active > maxActive:
+		return &usageError{fmt.Errorf("--active %d: a number of minutes up to %d", f.active, maxActive)}
+	case f.messages < 0 || f.messages > 20:
+		return &usageError{fmt.Errorf("--messages %d: up to 20", f.messages)}
+	}
+	return nil
+}
+
+const maxActive = 52_560_000 // minutes: a hundred years
 
 // listJSON prints sessions_list's own answer. With --all, --agent or --channel, which that tool does not have, it joins and sifts the
 // answers to every page.
@@ -78,6 +95,10 @@ func (a *app) listJSON(ctx context.Context, b core.Board, f listFlags) error {
 // listPages prints {sessions, count}, a page at a time in memory.
 func (a *app) listPages(ctx context.Context, b core.Board, params map[string]any, f listFlags) error {
 	params["limit"] = 200
+	wanted, err := f.wanted(ctx, b)
+	if err != nil {
+		return err
+	}
 	out := bufio.NewWriter(a.out)
 	count := 0
 	for {
@@ -89,7 +110,7 @@ func (a *app) listPages(ctx context.Context, b core.Board, params map[string]any
 			fmt.Fprint(out, `{"sessions":[`)
 		}
 		for _, row := range page.Sessions {
-			keep, err := f.keeps(row)
+			keep, err := wanted(row)
 			if err != nil {
 				return err
 			}
@@ -129,16 +150,36 @@ func (a *app) listPage(ctx context.Context, b core.Board, params map[string]any)
 	return page, json.Unmarshal(result.Body, &page)
 }
 
-// keeps reports whether a row is of the agent and channel that were asked for.
-func (f listFlags) keeps(raw json.RawMessage) (bool, error) {
+// wanted returns what says of a row whether it is of the agent and channel that were asked for: the board's own filters decide.
+func (f listFlags) wanted(ctx context.Context, b core.Board) (func(json.RawMessage) (bool, error), error) {
 	if f.agent == "" && f.channel == "" {
-		return true, nil
+		return func(json.RawMessage) (bool, error) { return true, nil }, nil
 	}
-	var row struct{ Key, Channel string }
-	if err := json.Unmarshal(raw, &row); err != nil {
-		return false, err
+	info, err := b.Info(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return (f.agent == "" || strings.HasPrefix(row.Key, "agent:"+f.agent+":")) && (f.channel == "" || row.Channel == f.channel), nil
+	names := key.NewNames(info.Names, "")
+	own := names.Main(names.AgentOf(info.Actor.Session)) // which a session's rows show as main
+	keys := map[string]bool{}
+	q := core.SessionQuery{Agent: f.agent, Channel: f.channel, Archived: f.archived, Limit: 10000}
+	for {
+		page, err := b.Sessions(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range page.Rows {
+			keys[row.Key] = true
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			break
+		}
+	}
+	return func(raw json.RawMessage) (bool, error) {
+		var row struct{ Key string }
+		err := json.Unmarshal(raw, &row)
+		return keys[row.Key] || row.Key == key.DefaultMain && keys[own], err
+	}, nil
 }
 
 // listTable reads heads only: no row is decoded for a table.
@@ -211,7 +252,7 @@ func (f listFlags) narrowed() string {
 	if len(by) == 0 {
 		return ": import some with `cordboard import DIR`, or look at `cordboard demo`"
 	}
-	return " within " + strings.Join(by, ", ")
+	return safe.Line(" within " + strings.Join(by, ", "))
 }
 
 const nameCells = 28

@@ -137,6 +137,20 @@ func newRoot(a *app) *cobra.Command {
 	add("talk", newNew(a), newSend(a), newWait(a), newAbort(a))
 	add("fill", newImport(a), newFollow(a), newDemo(a))
 	add("care", newServe(a), newStatus(a), newConfig(a), newDoctor(a), newBackup(a), newCompact(a), newBench(a), newVersion(a))
+	root.SetHelpCommand(&cobra.Command{
+		Use:   "help [VERB]",
+		Short: "Help about any command",
+		RunE: func(c *cobra.Command, args []string) error {
+			target, rest, err := root.Find(args)
+			if err != nil || target == root {
+				if err := knownVerb(root, append(rest, args...)); err != nil {
+					return err
+				}
+				target = root
+			}
+			return target.Help()
+		},
+	})
 	root.SetHelpCommandGroupID("care")
 	root.SetCompletionCommandGroupID("care")
 	return root

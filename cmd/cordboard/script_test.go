@@ -45,6 +45,7 @@ func TestScripts(t *testing.T) {
 		Dir: "../../testdata/cli",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("FLEET", fleet)
+			e.Setenv("ESC", "\x1b")
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "etc"))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -65,7 +64,7 @@ func newSend(a *app) *cobra.Command {
 			if err := checkWait(timeout); err != nil {
 				return err
 			}
-			message, err := a.message(args[1])
+			message, err := a.message(c.Context(), args[1])
 			if err != nil {
 				return err
 			}
@@ -97,16 +96,13 @@ func checkWait(seconds int) error {
 }
 
 // message is what is to be sent: the argument, or for - all of standard input but its last line end.
-func (a *app) message(arg string) (string, error) {
+func (a *app) message(ctx context.Context, arg string) (string, error) {
 	if arg != "-" {
 		return arg, nil
 	}
-	data, err := io.ReadAll(io.LimitReader(a.in, maxMessage+1))
-	switch {
-	case err != nil:
+	data, err := a.input(ctx, maxMessage)
+	if err != nil {
 		return "", err
-	case len(data) > maxMessage:
-		return "", &usageError{fmt.Errorf("the message is longer than %s", bytesText(maxMessage))}
 	}
 	return strings.TrimSuffix(string(data), "\n"), nil
 }
