@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -318,11 +319,15 @@ func TestChoose(t *testing.T) {
 
 func TestLoadNamesFilesItCannotRead(t *testing.T) {
 	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	large := filepath.Join(dir, "large.json5")
 	require.NoError(t, os.WriteFile(large, make([]byte, config.MaxFileBytes+1), 0o600))
 	tests := []struct{ name, path, want string }{
 		{"absent", filepath.Join(dir, "none.json5"), `cannot be read: no such file or directory (--config "" starts with the defaults)`},
 		{"directory", dir, "is a directory: name the configuration file in it"},
+		{"a pipe that nobody writes to", pipe, "is no regular file, and might never end: name one that is"},
+		{"a device without an end", "/dev/zero", "is no regular file, and might never end: name one that is"},
 		{"large", large, "is larger than 1048576 bytes, which no configuration is"},
 	}
 	for _, tt := range tests {

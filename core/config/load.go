@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"cordboard/core/config/json5"
 )
@@ -66,8 +67,13 @@ var errUnreadable = errors.New("cannot be read")
 
 // ReadFile reads a config file, or one that goes with it, and refuses directories and what is larger than MaxFileBytes.
 func ReadFile(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil: // opening it tells why
+	case info.IsDir():
 		return nil, errors.New("is a directory: name the configuration file in it")
+	case !info.Mode().IsRegular() && path != os.DevNull && !strings.HasPrefix(path, "/dev/fd/"): // a shell's <(…) is handed over there
+		return nil, errors.New("is no regular file, and might never end: name one that is")
 	}
 	file, err := os.Open(path)
 	if err != nil {
