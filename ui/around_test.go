@@ -158,6 +158,7 @@ func TestKeymap(t *testing.T) {
 		{"several", `{"tree.fold": ["§", "F5", "Space"], "tree.first": "g g"}`, ""},
 		{"off the keyboard", `{"mouse.toggle": []}`, ""},
 		{"another pane's key", `{"tree.fold": "$"}`, ""},
+		{"as in the README", `{"tree.fold": "f5", "notices.open": ["ctrl+n", "g n"], "mouse.toggle": "alt+m"}`, ""},
 		{"alt", `{"tree.fold": "alt+X"}`, ""},
 		{"two change places", `{"transcript.tools": "T", "transcript.thinking": "t"}`, ""},
 		{"no object", `["x"]`, `a keymap is an object of action ids and keys, such as {"tree.fold": "x"}`},
