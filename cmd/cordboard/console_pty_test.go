@@ -493,3 +493,22 @@ func TestLocalesAndPoorTerminals(t *testing.T) {
 	require.NotContains(t, ascii, "─")
 	require.Contains(t, ascii, "x disk-check")
 }
+
+// BenchmarkFirstFrame is how long it takes from the command line to a whole frame, on a terminal that answers and on one that does not.
+func BenchmarkFirstFrame(b *testing.B) {
+	for name, answer := range map[string]string{"answering": black, "silent": ""} {
+		b.Run(name, func(b *testing.B) {
+			h := filled(b)
+			var took time.Duration
+			for b.Loop() {
+				start := time.Now()
+				x := console(b, h, look{w: 160, h: 45, answer: answer})
+				x.sees("following")
+				took += time.Since(start)
+				x.keys("q")
+				x.ends()
+			}
+			b.ReportMetric(float64(took.Microseconds())/1000/float64(b.N), "first-frame-ms")
+		})
+	}
+}
