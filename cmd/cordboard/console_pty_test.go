@@ -104,6 +104,7 @@ func TestResizeStorm(t *testing.T) {
 	h := filled(t)
 	fresh := console(t, h, look{w: 100, h: 40, answer: black}, "--session", "agent:ops:main")
 	fresh.sees("following")
+	fresh.quiet()
 	want := fresh.text()
 	fresh.keys("q")
 	require.Zero(t, fresh.ends())
@@ -149,6 +150,7 @@ func TestSuspend(t *testing.T) {
 	shell.sees("14/26")
 	shell.sees("Rollback was not needed") // the transcript has come too,
 	shell.quiet()                         // and whatever else was asked for
+	shell.quiet()
 	frame := shell.text()
 	raw := shell.settings()
 	require.NotEqual(t, before, raw)
@@ -404,7 +406,8 @@ func keyToFrame(b *testing.B, which string) {
 	x.ends()
 }
 
-// quiet waits until nothing has been written for a few frames, and for a moment that no frame is bound to.
+// quiet waits until nothing has been written for a few frames, so that a whole one is on the screen, and for a moment that no frame is
+// bound to.
 func (x *terminal) quiet() {
 	for {
 		select {
@@ -478,6 +481,7 @@ func TestLocalesAndPoorTerminals(t *testing.T) {
 		x := console(t, h, look{w: 100, h: 24, env: append(env, "COLORFGBG=15;0")}, args...)
 		x.sees("following")
 		x.sees("2/26")
+		x.quiet()
 		text := x.text()
 		x.keys("q")
 		require.Zero(t, x.ends())
