@@ -15,7 +15,7 @@
 //	Run, Exchange, Delivery     run.go         what agents do (engine/runs.go, engine/drive.go, engine/exchange.go)
 //	Rev, Change, Batch          change.go      revisions and what front ends are told
 //	Store, Reader, Tx           store.go       what the engine needs kept (store/bolt keeps it)
-//	Board                       board.go       what any front end can do (package engine does it)
+//	Board                       board.go       what any front end can do (package engine does it, gateway/board carries it)
 //	Runtime, Channel            runtime.go     who plays an agent, where texts go
 //
 // "session-tools.md §4" and the like, here and everywhere, are sections of the specification that the project is built to.

@@ -47,6 +47,7 @@ func TestJSONIsAsREADMESays(t *testing.T) {
 		{"show", 0, []string{"show", "agent:main:subagent:4df511fc-771d-42b2-a7e1-6a3a829d2b43"}, 0},
 		{"history", 0, []string{"history", mira}, 0},
 		{"runs", 0, []string{"runs"}, 0},
+		{"status", 0, []string{"status"}, 0},
 		{"search", 0, []string{"search", "rollback"}, 0},
 		{"agents", 0, []string{"agents"}, 0},
 		{"agents", 1, []string{"agents", "--as", mira}, 0},

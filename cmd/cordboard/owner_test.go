@@ -3,15 +3,21 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"cordboard/core"
 	"cordboard/core/host"
 )
 
@@ -24,7 +30,7 @@ func (h home) verb(t *testing.T, args ...string) string {
 	cmd.Env = h.environment("PATH=" + os.Getenv("PATH"))
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	require.NoError(t, cmd.Run(), "%v: %s", args, errs.String())
+	assert.NoError(t, cmd.Run(), "%v: %s", args, errs.String())
 	return out.String()
 }
 
@@ -71,4 +77,51 @@ func TestReadOnlyConsoleStartsNoOwner(t *testing.T) {
 	assert.Empty(t, h.owner(t).Owner)
 	x.keys("q")
 	require.Zero(t, x.ends())
+}
+
+// Owners die at random moments while verbs send: what a verb was told is queued or done is there once, and nothing is left running.
+func TestOwnersAreKilledUnderVerbs(t *testing.T) {
+	rounds := 10
+	if testing.Short() {
+		rounds = 3
+	}
+	h := newHome(t)
+	h.verb(t, "new")
+	random := rand.New(rand.NewPCG(3, 4))
+	var mu sync.Mutex
+	accepted := map[string]string{}
+	for round := range rounds {
+		var senders sync.WaitGroup
+		for sender := range 3 {
+			senders.Go(func() {
+				for n := range 3 {
+					text := fmt.Sprintf("r%d-s%d-n%d", round, sender, n)
+					var answer sendAnswer
+					out := h.verb(t, "send", "main", "[[sleep:5ms]]"+text, "--timeout", "0", "--json")
+					if assert.NoError(t, json.Unmarshal([]byte(out), &answer)) {
+						mu.Lock()
+						accepted[answer.RunID] = text
+						mu.Unlock()
+					}
+				}
+			})
+		}
+		time.Sleep(time.Duration(random.IntN(150)) * time.Millisecond) // the moment is the point, not the length
+		if pid := h.owner(t).PID; pid != 0 {
+			require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+		}
+		senders.Wait()
+	}
+	h.verb(t, "send", "main", "the last") // waits for all that are queued before it
+	var list struct{ Runs []core.Run }
+	require.NoError(t, json.Unmarshal([]byte(h.verb(t, "runs", "--limit", "1000", "--json")), &list))
+	assert.Len(t, list.Runs, len(accepted)+1)
+	for _, run := range list.Runs {
+		assert.Equal(t, core.RunEnded, run.State)
+		assert.Contains(t, []core.RunOutcome{core.OutcomeOK, core.OutcomeInterrupted}, run.Outcome, run.Error)
+		delete(accepted, run.ID)
+	}
+	assert.Empty(t, accepted, "accepted and lost")
+	h.verb(t, "serve", "--stop")
+	assert.Contains(t, h.verb(t, "doctor"), "ok")
 }
