@@ -75,6 +75,11 @@ func keyLabel(key string) string {
 	if first, second, two := cutKeys(key); two {
 		return keyLabel(first) + keyLabel(second)
 	}
+	for _, modifier := range [...]string{"ctrl+", "alt+", "shift+"} {
+		if rest, ok := strings.CutPrefix(key, modifier); ok && rest != "" {
+			return modifier + keyLabel(rest)
+		}
+	}
 	switch key {
 	case "up":
 		return "↑"

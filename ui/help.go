@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cordboard/ui/safe"
@@ -68,18 +70,30 @@ func (l *scroller) draw(m *Model, title string, lines []string, w, room int) []s
 	return m.panel(title, foot, lines[at:min(at+h-2, len(lines))], w, h)
 }
 
+// scopesFromHere are the scopes as the help lists them: the pane in focus, what works everywhere, the other panes.
+func (m *Model) scopesFromHere() []scope {
+	here := m.scope()
+	order := []scope{here, anywhere}
+	for s := range scopeTitles {
+		if !slices.Contains(order, scope(s)) {
+			order = append(order, scope(s))
+		}
+	}
+	return order
+}
+
 func (m *Model) helpLines(w int) []string {
 	k := &m.k.panel
 	var out []string
 	add := func(runs ...run) { out = append(out, newLine(w).addAll(runs).end(k.text)) }
-	for s, title := range scopeTitles {
-		if s > 0 {
+	for n, s := range m.scopesFromHere() {
+		if n > 0 {
 			add()
 		}
-		add(run{k.strong, " " + title})
+		add(run{k.strong, " " + scopeTitles[s]})
 		for i := range m.actions {
 			a := &m.actions[i]
-			if a.scope != scope(s) {
+			if a.scope != s {
 				continue
 			}
 			text, ground := a.text, k.text

@@ -169,7 +169,7 @@ func TestPanicInACommand(t *testing.T) {
 	c := newConsole(t, panics{b}, 80, 24)
 	require.Contains(t, c.footer(), "the console failed inside: out of order")
 	c.press("?")
-	require.Contains(t, c.view(), "this help")
+	require.Contains(t, c.view(), "next row")
 }
 
 type panics struct{ *uitest.Board }

@@ -253,7 +253,7 @@ func TestPanics(t *testing.T) {
 	x := startIn(t, look{w: 120, h: 24, answer: black, env: newHome(t).environment("CORDBOARD_TEST=command")}, os.Args[0])
 	x.sees("the console failed inside:")
 	x.keys("?")
-	x.sees("this help")
+	x.sees("next row")
 	x.keys("qq")
 	require.Zero(t, x.ends())
 }
