@@ -36,9 +36,9 @@ func age(now time.Time, at int64) string {
 	return unknown
 }
 
-// count writes a figure in at most 4 cells up to 999 billions: 999, 9.4k, 128k, 1.0M.
+// count writes a figure in at most 4 cells whatever it is: 999, 9.4k, 128k, 1.0M, 9.0P.
 func count(n int64) string {
-	const units = "kMG"
+	const units = "kMGTPE"
 	if n < 0 {
 		return unknown
 	}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -43,7 +44,7 @@ func TestAge(t *testing.T) {
 func TestCount(t *testing.T) {
 	for n, want := range map[int64]string{
 		-1: "–", 0: "0", 999: "999", 1000: "1.0k", 9440: "9.4k", 9949: "9.9k", 9950: "10k", 12_034: "12k", 128_000: "128k", 999_499: "999k", 999_500: "1.0M",
-		1_000_000: "1.0M", 12_345_678: "12M", 1 << 40: "1100G",
+		1_000_000: "1.0M", 12_345_678: "12M", 1 << 40: "1.1T", 9_007_199_254_740_992: "9.0P", math.MaxInt64: "9.2E",
 	} {
 		require.Equal(t, want, count(n), n)
 	}
@@ -85,7 +86,7 @@ func TestTokens(t *testing.T) {
 
 func TestFiguresAreShort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		require.LessOrEqual(t, safe.Width(count(rapid.Int64Range(-5, 999_000_000_000).Draw(t, "n"))), 4)
+		require.LessOrEqual(t, safe.Width(count(rapid.Int64().Draw(t, "n"))), 4)
 		require.LessOrEqual(t, safe.Width(age(noon, rapid.Int64().Draw(t, "at"))), 4)
 	})
 }

@@ -163,7 +163,11 @@ func (p *inspector) tokens(s *sheet, h *core.Head) {
 		s.runs("tokens", run{s.k.text, text})
 		return
 	}
-	s.runs("tokens", run{s.k.text, text}, run{s.k.muted, " · " + strconv.Itoa(int(part*100+0.5)) + " %"})
+	share := strconv.Itoa(int(part*100+0.5)) + " %"
+	if h.Tokens > h.ContextTokens {
+		share = "more than fits"
+	}
+	s.runs("tokens", run{s.k.text, text}, run{s.k.muted, " · " + share})
 	room := max(s.w-labelWidth-3, 4)
 	full := int(part*float64(room) + 0.5)
 	s.runs("", run{gaugeInk(&s.k.shades, part), strings.Repeat("█", full)}, run{s.k.dim, strings.Repeat("░", room-full)})

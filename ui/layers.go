@@ -2,7 +2,7 @@ package ui
 
 import tea "github.com/charmbracelet/bubbletea"
 
-// layer lies over the panes. The top one has the keyboard: every key but esc and ctrl+c goes to it, pastes too. esc closes the top layer
+// layer lies over the panes. The top one has the keyboard: every key but esc, ctrl+c and ctrl+z goes to it, pastes too. esc closes the top layer
 // and no other (R176).
 type layer interface {
 	press(m *Model, msg tea.KeyMsg) tea.Cmd

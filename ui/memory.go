@@ -51,11 +51,19 @@ type (
 	savedMsg struct{ err error }
 )
 
+// checkable is a State that can tell at the start that nothing will be kept.
+type checkable interface{ Check() error }
+
 // recallAll takes up what an earlier run kept. What is damaged is told and left out, part by part.
 func (m *Model) recallAll() {
 	m.keeper.known = map[string]json.RawMessage{}
 	if m.keeper.state == nil {
 		return
+	}
+	if c, ok := m.keeper.state.(checkable); ok {
+		if err := c.Check(); err != nil {
+			m.early = append(m.early, "what this console remembers cannot be saved: "+err.Error())
+		}
 	}
 	data, err := m.keeper.state.Load(memoryName)
 	if err == nil && len(bytes.TrimSpace(data)) > 0 {

@@ -14,7 +14,6 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -101,11 +100,13 @@ type Model struct {
 	unread   unread
 	reading  readingNow
 	views    []SavedView // by name
+	linked   bool        // the command line chose the filters of this run: those of the last one stay remembered
 
 	link     link
 	arrival  arrival
 	memories []memory
 	keeper   keeper
+	unsaved  error    // of the last save, at the end
 	early    []string // notices from before the first frame
 	widths   widths
 	mouse    bool
@@ -160,14 +161,21 @@ func (m *Model) Init() tea.Cmd {
 	return m.guard(tea.Batch(append(cmds, m.settle())...))
 }
 
-// Close ends what the console has going on and saves what it remembers. It is safe to call twice.
+// Close ends what the console has going on and saves what it remembers. It is safe to call twice. That nothing can be remembered is no
+// failure of what was done here: Farewell tells it.
 func (m *Model) Close() error {
 	m.cancel()
-	return errors.Join(m.saveNow(), m.link.close())
+	m.unsaved = m.saveNow()
+	return m.link.close()
 }
 
-// Farewell is what to tell the operator once the screen is given back; "" when there is nothing to tell.
-func (m *Model) Farewell() string { return m.parting }
+// Farewell is what to tell the operator once the screen is given back, "" when there is nothing to tell. Close comes before it.
+func (m *Model) Farewell() string {
+	if m.unsaved == nil {
+		return m.parting
+	}
+	return strings.TrimSpace(m.parting + " What this console remembers could not be saved: " + m.unsaved.Error())
+}
 
 // Left is where the console was left, for the command line that comes back there.
 func (m *Model) Left() Start {

@@ -16,9 +16,9 @@ type Outside interface {
 	// Scratch makes such a file among the temporary ones.
 	Scratch(name, extension string) (File, error)
 	Remove(path string) error
-	// Editor and Pager are the operator's own, at work on a file.
-	Editor(path string) *exec.Cmd
-	Pager(path string) *exec.Cmd
+	// Editor and Pager are the operator's own, at work on a file. name says which program it is and which variable named it.
+	Editor(path string) (cmd *exec.Cmd, name string)
+	Pager(path string) (cmd *exec.Cmd, name string)
 }
 
 // File is a file that is written.

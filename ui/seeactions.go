@@ -49,6 +49,7 @@ func (m *Model) startSeeing() tea.Cmd {
 	if s.Filter == "" && s.LookAs == "" && (s.View == "" || !found) {
 		return warning
 	}
+	m.linked = s.Filter != "" || s.View != "" && found
 	return tea.Batch(warning, m.applyView(v))
 }
 

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 
@@ -52,7 +54,7 @@ func noJSONL(m *Model) string {
 }
 
 // viewer is one of the operator's own programs.
-type viewer func(o Outside, path string) *exec.Cmd
+type viewer func(o Outside, path string) (cmd *exec.Cmd, name string)
 
 // readyMsg is a file that a program is to open.
 type readyMsg struct {
@@ -62,7 +64,10 @@ type readyMsg struct {
 }
 
 // leftMsg comes when the program has ended and its file is gone.
-type leftMsg struct{ err error }
+type leftMsg struct {
+	program string // what ran, and who says so
+	err     error
+}
 
 // openMessage shows the message under the cursor in another program.
 func (m *Model) openMessage(program viewer) tea.Cmd {
@@ -112,19 +117,35 @@ func (msg readyMsg) apply(m *Model) tea.Cmd {
 	}
 	m.said, m.barsDirty = "", true
 	path, out := msg.file.Name(), m.env.Outside
-	return m.seams.exec(msg.program(out, path), func(err error) tea.Msg {
-		if removeErr := out.Remove(path); err == nil {
-			err = removeErr
+	program, name := msg.program(out, path)
+	return m.seams.exec(program, func(err error) tea.Msg {
+		if removeErr := out.Remove(path); err == nil && removeErr != nil {
+			return leftMsg{name, fmt.Errorf("its file stays: %w", removeErr)}
 		}
-		return leftMsg{err}
+		return leftMsg{name, err}
 	})
 }
 
 func (msg leftMsg) apply(m *Model) tea.Cmd {
 	if msg.err != nil {
-		return m.warn("it did not work out: " + msg.err.Error())
+		return m.warn(msg.program + ": " + reasonOf(msg.err))
 	}
 	return nil
+}
+
+// reasonOf tells how a program failed that a shell was to start, and what to do about it.
+func reasonOf(err error) string {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return err.Error()
+	}
+	switch exit.ExitCode() {
+	case 126:
+		return "it cannot be run: name a program that can in that variable"
+	case 127:
+		return "there is no such program: install it or name another one in that variable"
+	}
+	return "it ended with " + exit.String()
 }
 
 // exportedMsg is where an export was written.

@@ -46,9 +46,14 @@ func (b *beyond) Scratch(name, extension string) (File, error) {
 	return b.Create(fmt.Sprintf("scratch-%d-%s", b.scratch, name), extension)
 }
 
-func (b *beyond) Remove(path string) error     { return os.Remove(path) }
-func (b *beyond) Editor(path string) *exec.Cmd { return exec.Command("editor", path) }
-func (b *beyond) Pager(path string) *exec.Cmd  { return exec.Command("pager", path) }
+func (b *beyond) Remove(path string) error { return os.Remove(path) }
+func (b *beyond) Editor(path string) (*exec.Cmd, string) {
+	return exec.Command("editor", path), "the editor ed ($EDITOR)"
+}
+
+func (b *beyond) Pager(path string) (*exec.Cmd, string) {
+	return exec.Command("pager", path), "the pager pg ($PAGER)"
+}
 
 // withOutside gives a console something beyond its screen; programs read their file and end.
 func (c *console) withOutside() *beyond {
@@ -207,11 +212,22 @@ func TestPagerFails(t *testing.T) {
 	s.session(mainKey, "x")
 	c := s.read(mainKey, 80, 24)
 	b := c.withOutside()
+	for script, says := range map[string]string{
+		"exit 127": "there is no such program: install it or name another one in that variable",
+		"exit 126": "it cannot be run: name a program that can in that variable",
+		"exit 3":   "it ended with exit status 3",
+	} {
+		c.m.seams.exec = func(_ *exec.Cmd, done func(error) tea.Msg) tea.Cmd {
+			return func() tea.Msg { return done(exec.Command("sh", "-c", script).Run()) }
+		}
+		c.press("p")
+		require.Equal(t, "the pager pg ($PAGER): "+says, c.told())
+	}
 	c.m.seams.exec = func(_ *exec.Cmd, done func(error) tea.Msg) tea.Cmd {
-		return func() tea.Msg { return done(errors.New("exit status 127")) }
+		return func() tea.Msg { return done(errors.New("no shell")) }
 	}
 	c.press("p")
-	require.Contains(t, c.view(), "it did not work out: exit status 127")
+	require.Equal(t, "the pager pg ($PAGER): no shell", c.told())
 	left, err := os.ReadDir(b.dir)
 	require.NoError(t, err)
 	require.Empty(t, left)

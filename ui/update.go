@@ -74,6 +74,14 @@ func (m *Model) onAges() tea.Cmd {
 func (m *Model) press(msg tea.KeyMsg) tea.Cmd {
 	m.lastKey = m.env.Now()
 	m.said, m.barsDirty = "", true
+	if m.typing() {
+		switch {
+		case msg.String() == "ctrl+z":
+			return tea.Suspend // wherever ctrl+c works too
+		case escFirst(msg):
+			msg = tea.KeyMsg{Type: tea.KeyEsc}
+		}
+	}
 	if l := m.top(); l != nil {
 		return m.pressLayer(l, msg)
 	}

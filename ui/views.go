@@ -136,11 +136,14 @@ func viewsMemory() memory {
 	}
 }
 
-// filterMemory keeps order and filters; whose eyes one looked with is no lasting choice.
+// filterMemory keeps order and filters; whose eyes one looked with is no lasting choice, nor is what a link on the command line asked for.
 func filterMemory() memory {
 	return memory{
 		name: "filters",
 		keep: func(m *Model) any {
+			if m.linked {
+				return nil
+			}
 			v := m.view("last")
 			v.LookAs, v.Scope = "", ""
 			return v

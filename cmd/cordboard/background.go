@@ -108,11 +108,25 @@ func lightAnswer(text string) (light, known bool) {
 	return bright > 0.5, true
 }
 
+// cutTyped parts what was typed before the program read any: whole keys, and one or a paste that has only begun.
+func cutTyped(data []byte) (typed, begun []byte) {
+	tail, paste := wholeKeys(data, false)
+	if !paste {
+		return data[:tail], data[tail:]
+	}
+	start := bytes.LastIndex(data[:tail], []byte(pasteStart))
+	return data[:start], append([]byte(pasteStart), data[tail:]...) // what of it has come nothing takes that early
+}
+
 // keysOf are the keys that were typed before the program read any.
 func keysOf(typed []byte) []tea.Msg {
 	var keys []tea.Msg
 	text := string(typed)
 	for len(text) > 0 {
+		if _, ok := strings.CutPrefix(text, pasteStart); ok { // nothing takes a paste that early
+			_, text, _ = strings.Cut(text, pasteEnd)
+			continue
+		}
 		if rest, ok := strings.CutPrefix(text, "\x1b["); ok {
 			end := strings.IndexFunc(rest, func(r rune) bool { return r >= '@' && r <= '~' })
 			text = rest[end+1:] // a key with a name of its own: nobody waits for it that early

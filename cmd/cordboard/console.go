@@ -67,7 +67,9 @@ func (a *app) openConsole(c *cobra.Command, _ []string) error {
 	if err := a.needTerminal(); err != nil {
 		return err
 	}
-	if done, err := a.underSupervision(c.Context()); done {
+	stop, done, err := a.supervise(c)
+	defer stop()
+	if done {
 		return err
 	}
 	if a.console.follow != "" {
@@ -179,8 +181,9 @@ func (a *app) runProgram(ctx context.Context, m *ui.Model, s setting, look *ward
 		tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithFPS(a.framesPerSecond(s.ui)),
 		tea.WithInput(a.in), tea.WithOutput(out),
 	}
-	if in, ok := a.in.(*os.File); ok && look.asked {
-		options = append(options, tea.WithInput(&keyboard{File: in}))
+	typed, begun := cutTyped(look.typed)
+	if in, ok := a.in.(*os.File); ok {
+		options = append(options, tea.WithInput(newKeyboard(in, look.asked, begun)))
 	}
 	if s.ui.Mouse {
 		options = append(options, tea.WithMouseCellMotion())
@@ -189,7 +192,7 @@ func (a *app) runProgram(ctx context.Context, m *ui.Model, s setting, look *ward
 	done := make(chan struct{})
 	go func() { // what was typed while the terminal was asked
 		defer close(done)
-		for _, key := range keysOf(look.typed) {
+		for _, key := range keysOf(typed) {
 			p.Send(key)
 		}
 	}()
@@ -198,8 +201,8 @@ func (a *app) runProgram(ctx context.Context, m *ui.Model, s setting, look *ward
 	switch {
 	case errors.Is(err, tea.ErrProgramPanic):
 		return errors.New("the console broke down and gave the terminal back: what it showed is stored and unharmed. Please report the lines above")
-	case errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil:
-		return nil // a signal asked us to go
+	case ctx.Err() != nil:
+		return nil // a signal asked us to go, or the terminal is another's
 	}
 	return err
 }

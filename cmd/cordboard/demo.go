@@ -22,7 +22,9 @@ func newDemo(a *app) *cobra.Command {
 			if err := a.needTerminal(); err != nil {
 				return err
 			}
-			if done, err := a.underSupervision(c.Context()); done {
+			stop, done, err := a.supervise(c)
+			defer stop()
+			if done {
 				return err
 			}
 			dir, err := newScratch("", "cordboard-demo-")

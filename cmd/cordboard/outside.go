@@ -53,20 +53,24 @@ func (o *outside) Scratch(name, extension string) (ui.File, error) {
 func (o *outside) Remove(path string) error { return os.Remove(path) }
 
 // Editor is $VISUAL, else $EDITOR, else vi.
-func (o *outside) Editor(path string) *exec.Cmd { return o.program(path, "vi", "VISUAL", "EDITOR") }
+func (o *outside) Editor(path string) (cmd *exec.Cmd, name string) {
+	return o.program("editor", path, "vi", "VISUAL", "EDITOR")
+}
 
 // Pager is $PAGER, else less.
-func (o *outside) Pager(path string) *exec.Cmd { return o.program(path, "less", "PAGER") }
+func (o *outside) Pager(path string) (cmd *exec.Cmd, name string) {
+	return o.program("pager", path, "less", "PAGER")
+}
 
 // program runs what a variable says as the shell would: it may hold options.
-func (o *outside) program(path, usual string, names ...string) *exec.Cmd {
-	line := usual
+func (o *outside) program(what, path, usual string, names ...string) (cmd *exec.Cmd, name string) {
+	line, by := usual, "the usual one: $"+names[len(names)-1]+" is not set"
 	for i := len(names) - 1; i >= 0; i-- {
 		if value := o.getenv(names[i]); strings.TrimSpace(value) != "" {
-			line = value
+			line, by = value, "$"+names[i]
 		}
 	}
-	cmd := exec.Command("sh", "-c", line+` "$1"`, "sh", path)
+	cmd = exec.Command("sh", "-c", line+` "$1"`, "sh", path)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.in, o.out, o.out
-	return cmd
+	return cmd, "the " + what + " " + line + " (" + by + ")"
 }

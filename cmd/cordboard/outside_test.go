@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -55,19 +56,24 @@ func TestOutsidePrograms(t *testing.T) {
 	run := func(line string, args []string) string {
 		t.Helper()
 		require.Equal(t, []string{"sh", "-c"}, args[:2])
-		cmd := o.program(args[4], line)
+		cmd, _ := o.program("program", args[4], line, "NONE")
 		var out bytes.Buffer
 		cmd.Stdout = &out
 		require.NoError(t, cmd.Run())
 		return out.String()
 	}
+	args := func(cmd *exec.Cmd, _ string) []string { return cmd.Args }
+	name := func(_ *exec.Cmd, name string) string { return name }
 	const path = "/tmp/a $(b) 'c'.md"
-	require.Equal(t, "edit|"+path+"|", run(env["EDITOR"], o.Editor(path).Args))
-	require.Equal(t, "page|--plain|"+path+"|", run(env["PAGER"], o.Pager(path).Args))
-	require.Contains(t, o.Editor(path).Args[2], "edit")
+	require.Equal(t, "edit|"+path+"|", run(env["EDITOR"], args(o.Editor(path))))
+	require.Equal(t, "page|--plain|"+path+"|", run(env["PAGER"], args(o.Pager(path))))
+	require.Contains(t, args(o.Editor(path))[2], "edit")
+	require.Equal(t, "the editor printf '%s|' edit ($EDITOR)", name(o.Editor(path)))
 	env["VISUAL"] = "code -w"
-	require.Equal(t, `code -w "$1"`, o.Editor(path).Args[2])
+	require.Equal(t, "the editor code -w ($VISUAL)", name(o.Editor(path)))
+	require.Equal(t, `code -w "$1"`, args(o.Editor(path))[2])
 	clear(env)
-	require.Equal(t, `vi "$1"`, o.Editor(path).Args[2])
-	require.Equal(t, `less "$1"`, o.Pager(path).Args[2])
+	require.Equal(t, "the pager less (the usual one: $PAGER is not set)", name(o.Pager(path)))
+	require.Equal(t, `vi "$1"`, args(o.Editor(path))[2])
+	require.Equal(t, `less "$1"`, args(o.Pager(path))[2])
 }

@@ -72,21 +72,29 @@ func (s *screen) WriteString(text string) (int, error) { return s.Write([]byte(t
 // answerStart is how a terminal's answer to "which background" begins.
 const answerStart = "\x1b]11;"
 
-// keyboard is the terminal as the console reads from it: an answer to our question that comes late is no key (R223).
+// keyboard is the terminal as the console reads from it: keys come whole, and an answer to our question that comes late is no key (R223).
+// It stays the terminal's file: its settings are changed and its reads are called off through it.
 type keyboard struct {
 	*os.File
+	frames *keyFrames
+	asked  bool // an answer may come
+
 	held []byte // an answer that has begun
 	esc  bool   // the last byte handed on was an ESC, which may have been the first of an answer
 	lent bool   // and it is the first of what is held: it is not to be handed on again
 }
 
+// newKeyboard reads from a terminal, after what has begun to come from it already.
+func newKeyboard(in *os.File, asked bool, begun []byte) *keyboard {
+	return &keyboard{File: in, asked: asked, frames: &keyFrames{from: in, soon: soonFrom(in), begun: begun}}
+}
+
 func (k *keyboard) Read(p []byte) (int, error) {
-	n, err := k.File.Read(p[:max(len(p)-len(k.held), 1)]) // what is held back may have to go before it
-	if n == 0 {
+	n, err := k.frames.Read(p)
+	if n == 0 || !k.asked {
 		return n, err
 	}
-	out := k.keep(p[:n])
-	return copy(p, out), err
+	return copy(p, k.keep(p[:n])), err
 }
 
 // keep is what of the bytes is typed. It is never longer than they and what was held back: that is an answer or goes on before them.

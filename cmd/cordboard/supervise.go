@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime/debug"
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"cordboard/ui/safe"
@@ -25,6 +27,7 @@ const (
 	supervised  = "CORDBOARD_SUPERVISED"
 	signsFD     = 3 // it tells when its screen goes up and comes down
 	crashFD     = 4 // what the runtime has to say when it crashes
+	aboveFD     = 5 // it ends with the process above
 	screenUp    = 'u'
 	screenDown  = 'd'
 	giveItBack  = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1004l\x1b[0m\x1b[?7h\x1b[?1049l\x1b[?25h\r\n"
@@ -35,6 +38,18 @@ const (
 type ended struct{ code int }
 
 func (e *ended) Error() string { return fmt.Sprintf("exit status %d", e.code) }
+
+// supervise is underSupervision for a verb whose context then ends with the process above too, and with SIGQUIT: that is an end like any
+// other, and a stack says nothing to who sees it. stop is to be called at the end.
+func (a *app) supervise(c *cobra.Command) (stop func(), done bool, err error) {
+	ctx, unquit := signal.NotifyContext(c.Context(), syscall.SIGQUIT)
+	if done, err := a.underSupervision(ctx); done {
+		return unquit, true, err
+	}
+	ctx, release := a.withTheOneAbove(ctx)
+	c.SetContext(ctx)
+	return func() { release(); unquit() }, false, nil
+}
 
 // underSupervision runs this command line again in a process below this one, and reports true when it did; in that process, and where
 // the terminal is not ours to give back, it reports false.
@@ -98,9 +113,14 @@ func (c *child) run(ctx context.Context) (up bool, crash string, err error) {
 	}
 	defer report.Close()
 	_ = os.Remove(report.Name()) // it lives as long as it is open
-	c.cmd.ExtraFiles = []*os.File{theirs, report}
+	life, ours, err := os.Pipe()
+	if err != nil {
+		return false, "", errors.Join(err, theirs.Close())
+	}
+	defer ours.Close()
+	c.cmd.ExtraFiles = []*os.File{theirs, report, life}
 	err = c.cmd.Start()
-	_ = theirs.Close()
+	_, _ = theirs.Close(), life.Close()
 	if err != nil {
 		return false, "", err
 	}
@@ -133,5 +153,29 @@ func (a *app) newSigns() signs {
 func (s signs) tell(sign byte) {
 	if s.to != nil {
 		_, _ = s.to.Write([]byte{sign})
+	}
+}
+
+// withTheOneAbove is a context that ends when the process above does, even by kill -9: nobody waits for the console then, and the
+// terminal is another's. stop waits for what watches.
+func (a *app) withTheOneAbove(ctx context.Context) (_ context.Context, stop func()) {
+	if a.signs.to == nil || syscall.SetNonblock(aboveFD, true) != nil { // so that closing it ends the read
+		return ctx, func() {}
+	}
+	syscall.CloseOnExec(aboveFD)
+	life := os.NewFile(aboveFD, "the process above")
+	ctx, cancel := context.WithCancel(ctx)
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, err := life.Read(make([]byte, 1))
+		if errors.Is(err, io.EOF) {
+			cancel()
+		}
+	}()
+	return ctx, func() {
+		_ = life.Close()
+		<-gone
+		cancel()
 	}
 }

@@ -41,17 +41,31 @@ func (s *uiState) Load(name string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular() || info.Size() > mostState:
-		return nil, core.Errorf(core.CodeConfig, "%s is no file of ours", s.file(name))
+		return nil, core.Errorf(core.CodeConfig, "what is there is no file of ours, move it away: %s", s.file(name))
 	}
 	return os.ReadFile(s.file(name))
 }
 
-// Save implements ui.State: the new file takes the place of the old one at once, or not at all.
-func (s *uiState) Save(name string, data []byte) (err error) {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+// Check reports whether something can be kept.
+func (s *uiState) Check() error {
+	f, err := s.fresh("check")
+	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(s.dir, "."+name+"-*")
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// fresh makes a new file beside the others.
+func (s *uiState) fresh(name string) (*os.File, error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	return os.CreateTemp(s.dir, "."+name+"-*")
+}
+
+// Save implements ui.State: the new file takes the place of the old one at once, or not at all.
+func (s *uiState) Save(name string, data []byte) (err error) {
+	f, err := s.fresh(name)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
+	"cordboard/core"
 	"cordboard/core/host"
 	"cordboard/themes"
 	"cordboard/ui"
@@ -50,6 +52,11 @@ func (a *app) dress(s host.ConfigUI) (*wardrobe, error) {
 		styles, err = w.Load(w.name)
 	}
 	w.styles = styles
+	if e, ok := errors.AsType[*core.Error](err); ok && a.console.theme != "" { // not the config's: the flag named it
+		flagged := *e
+		flagged.Message, flagged.ConfigKey = "--theme: "+e.Message, ""
+		err = &flagged
+	}
 	return w, err
 }
 

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// On a line that delivers sequences in pieces a paste runs nothing and an arrow is an arrow (R153).
+func TestSlowLine(t *testing.T) {
+	x := console(t, filled(t), look{w: 100, h: 24, answer: black})
+	x.sees("2/26")
+	for _, cut := range []int{1, 2, 3, 5, len(pasteStart) + 2} {
+		paste := pasteStart + "axq" + pasteEnd
+		x.keys(paste[:cut])
+		<-time.After(2 * time.Millisecond) // the line's, not a wait for the console
+		x.keys(paste[cut:])
+		x.sees("pasted text runs no command")
+		x.keys("\x1b")
+		<-time.After(2 * time.Millisecond)
+		x.keys("[B")
+		x.loses("pasted text runs no command")
+		x.keys("\x1b[A")
+		x.sees("2/26")
+	}
+	x.keys("/ops\x1b\x1b") // esc twice at once
+	x.loses("▏")
+	x.keys("q")
+	require.Zero(t, x.ends())
+}
+
+// When the process above is killed the console goes too, gives the terminal back and leaves the store to others.
+func TestTheProcessAboveIsKilled(t *testing.T) {
+	h := filled(t)
+	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGABRT, syscall.SIGQUIT} {
+		t.Run(sig.String(), func(t *testing.T) {
+			x := console(t, h, look{w: 100, h: 24, answer: black})
+			before := x.settings()
+			x.sees("2/26")
+			console := below(x)
+			require.NoError(t, x.cmd.Process.Signal(sig))
+			code := x.ends() // nobody holds the terminal any more
+			x.givenBack(before)
+			if sig == syscall.SIGQUIT {
+				require.Zero(t, code)
+				require.NotContains(t, x.bytes(), "goroutine")
+			}
+			require.Eventually(t, func() bool {
+				_, err := os.Stat(filepath.Join("/proc", strconv.Itoa(console)))
+				return err != nil || zombie(console)
+			}, patience, 10*time.Millisecond)
+		})
+	}
+}
+
+// zombie reports whether a process has ended and only its parent's wait is missing.
+func zombie(pid int) bool {
+	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	return err != nil || strings.Contains(string(data), ") Z ")
+}
+
+// A state that cannot be kept is told at the start; quitting is no failure for it.
+func TestStateThatIsADirectory(t *testing.T) {
+	for _, how := range []string{"directory", "fifo"} {
+		t.Run(how, func(t *testing.T) {
+			h := filled(t)
+			first := console(t, h, look{w: 100, h: 24, answer: black})
+			first.sees("2/26")
+			first.keys("q")
+			require.Zero(t, first.ends())
+			files, err := filepath.Glob(filepath.Join(h.dir, "state", "cordboard", "ui", "*", "console.json"))
+			require.NoError(t, err)
+			require.Len(t, files, 1)
+			require.NoError(t, os.Remove(files[0]))
+			if how == "fifo" {
+				require.NoError(t, syscall.Mkfifo(files[0], 0o600))
+			} else {
+				require.NoError(t, os.Mkdir(files[0], 0o700))
+			}
+			x := console(t, h, look{w: 160, h: 24, answer: black})
+			x.sees("no file of ours")
+			x.keys("\tq")
+			require.Zero(t, x.ends(), x.text())
+			require.Contains(t, x.text(), "could not be saved")
+		})
+	}
+}
+
+// An error of --theme names the flag.
+func TestThemeFlagIsNamed(t *testing.T) {
+	x := console(t, filled(t), look{w: 160, h: 24, answer: black}, "--theme", "nope")
+	require.NotZero(t, x.ends())
+	require.Contains(t, x.text(), "--theme")
+	require.NotContains(t, x.text(), "ui.theme")
+}
+
+// A program that is not there is named, with the variable that named it.
+func TestMissingEditorIsNamed(t *testing.T) {
+	_, err := exec.LookPath("no-such-editor")
+	require.Error(t, err)
+	x := console(t, filled(t), look{w: 160, h: 24, answer: black, env: []string{"EDITOR=no-such-editor"}})
+	x.sees("2/26")
+	x.keys("\rE")
+	x.sees("the editor no-such-editor ($EDITOR): there is no such")
+	x.keys("q")
+	require.Zero(t, x.ends())
+}
