@@ -260,8 +260,22 @@ func (l *life) remove(*rapid.T) {
 	l.archive(b, "deleted")
 	l.pause()
 	delete(l.sessions, k)
-	l.removed = append(l.removed, k)
+	// A session that took another's transcript over unseen, or whose file is not called after it, cannot always be told from a transcript
+	// that was put away: it then stays in the list.
+	if id := l.storedID(k); (id == "" || id == b.id) && b.file == "" {
+		l.removed = append(l.removed, k)
+	}
 	l.index(b.agent)
+}
+
+// storedID is the sessionId that a session was last seen with, "" when it was not seen.
+func (l *life) storedID(k string) (id string) {
+	require.NoError(l.rt, l.s.View(context.Background(), func(r core.Reader) error {
+		row, _, err := r.Session(k)
+		id = row.SessionID
+		return err
+	}))
+	return id
 }
 
 // empty is an accident: what was in the file and in no import is gone, what was in one must not be.

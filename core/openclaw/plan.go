@@ -281,8 +281,8 @@ func (p *plan) retain(ctx context.Context, r core.Reader) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		stored := p.cat.known[t.path].Generation
-		if t.row != nil || t.path == "" || t.state != core.GenerationCurrent || stored == "" {
+		stored := cmp.Or(p.cat.known[t.path].Generation, t.base) // a file that is new may be one of its name anew
+		if t.row != nil || t.path == "" || t.state != core.GenerationCurrent {
 			continue
 		}
 		g, ok, err := r.Generation(stored)
