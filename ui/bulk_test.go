@@ -128,7 +128,9 @@ func TestArchiveOne(t *testing.T) {
 	c.press("x")
 	require.Contains(t, c.view(), "Restore 1 session?")
 	c.now = c.now.Add(confirmGrace)
-	c.press("enter")
+	c.press("enter") // only what the box names does it
+	require.Len(t, c.m.layers, 1)
+	c.press("y")
 	require.Empty(t, archivedIn(t, board))
 }
 

@@ -45,7 +45,7 @@ func (c *confirm) press(m *Model, msg tea.KeyMsg) tea.Cmd {
 		}
 		m.closeTop()
 		return c.yes(m)
-	case c.count <= 1 && (key == "y" || key == "enter"):
+	case c.count <= 1 && key == "y":
 		m.closeTop()
 		return c.yes(m)
 	case c.count <= 1 && (key == "n" || key == "q"):
