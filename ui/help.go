@@ -14,7 +14,7 @@ type help struct{ scroller }
 // helpWide is the width of the help where there is room, helpKeys that of its column of keys.
 const (
 	helpWide = 88
-	helpKeys = 18
+	helpKeys = 20
 )
 
 func (m *Model) openHelp() tea.Cmd {
@@ -104,7 +104,7 @@ func (m *Model) helpLines(w int) []string {
 			}
 			label := a.label()
 			for _, t := range safe.Wrap(text, max(w-helpKeys-1, 1)) {
-				add(run{k.accent, safe.Pad("  "+label, helpKeys)}, run{ground, t})
+				add(run{k.accent, safe.Pad(safe.Cut("  "+label, helpKeys-1), helpKeys)}, run{ground, t})
 				label = ""
 			}
 		}

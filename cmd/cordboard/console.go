@@ -159,7 +159,7 @@ func (a *app) open(ctx context.Context, b core.Board, s setting) error {
 		Theme: look.styles, ThemeName: look.name, ThemeAsked: s.ui.Theme, ThemeFixed: a.console.theme != "", Looks: look.others(),
 		Keys: s.keys, State: s.state, Notices: append(s.notices, look.notices...),
 		Accessible: accessible, ASCII: a.console.ascii || eastAsian(a.getenv("RUNEWIDTH_EASTASIAN")), Mouse: s.ui.Mouse,
-		Notify: bell(out, s.ui.Notifications), Export: s.export, OpenClaw: s.found, Outside: a.outside(out),
+		NoSuspend: noSuspend(), Notify: bell(out, s.ui.Notifications), Export: s.export, OpenClaw: s.found, Outside: a.outside(out),
 	})
 	if screen, ok := out.(*screen); ok && accessible {
 		screen.cursor = m.Cursor

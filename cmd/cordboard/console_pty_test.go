@@ -174,6 +174,18 @@ func TestSuspend(t *testing.T) {
 	shell.ends()
 }
 
+// Where no shell waits, ctrl+z says so and the console goes on: it could neither stop nor be brought back.
+func TestNobodyToSuspendTo(t *testing.T) {
+	x := console(t, filled(t), look{w: 160, h: 24, answer: black})
+	x.sees("2/26")
+	x.keys("\x1a")
+	x.sees("no shell waits here that could bring the console back")
+	x.keys("\x1b[B")
+	x.sees("3/26")
+	x.keys("q")
+	require.Zero(t, x.ends())
+}
+
 // Whatever ends the console, the terminal is given back and an exit code tells (R207, R208).
 func TestSignals(t *testing.T) {
 	h := filled(t)

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// noSuspend is why the console cannot be suspended, "" when it can: a process that nobody in its session waits for is not stopped by
+// SIGTSTP, and nobody could bring it back (setpgid(2), orphaned process groups). So it is where the console is all that runs in a tmux
+// window or under ssh.
+func noSuspend() string {
+	group := unix.Getpgrp()
+	session, err := unix.Getsid(0)
+	if err != nil {
+		return ""
+	}
+	for pid := os.Getppid(); ; {
+		theirs, err := unix.Getpgid(pid)
+		if err == nil && theirs == group {
+			above, known := parentOf(pid)
+			if !known {
+				return ""
+			}
+			pid = above
+			continue
+		}
+		if sid, err := unix.Getsid(pid); err != nil || sid != session {
+			return "no shell waits here that could bring the console back"
+		}
+		return ""
+	}
+}
+
+// parentOf is the parent of a process, where /proc tells it.
+func parentOf(pid int) (int, bool) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, false
+	}
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // after the name: state, parent
+	if len(fields) < 2 {
+		return 0, false
+	}
+	parent, err := strconv.Atoi(fields[1])
+	return parent, err == nil && parent > 0
+}
