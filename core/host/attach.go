@@ -216,6 +216,9 @@ func (l *link) try(ctx context.Context, actor core.Actor) (*wire.Client, error) 
 		c.Close()
 		return nil, err
 	}
+	if peer, err := wire.PeerOf(conn); err == nil && peer.PID != 0 {
+		l.child.endUnless(peer.PID)
+	}
 	return c, nil
 }
 

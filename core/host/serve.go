@@ -27,6 +27,10 @@ type ServeOptions struct {
 	Log      *slog.Logger
 }
 
+// startWait is how long an owner that was started by need waits for the store: for readers to make way, and not for another owner that was
+// quicker, in whose place it would come much later.
+const startWait = 300 * time.Millisecond
+
 // server is the owner of a store.
 type server struct {
 	options Options
@@ -60,6 +64,9 @@ func Serve(ctx context.Context, o Options, so ServeOptions) (err error) {
 	path, err := o.socket()
 	if err != nil {
 		return err
+	}
+	if so.IdleExit > 0 && o.LockWait == 0 {
+		o.LockWait = startWait
 	}
 	store, err := bolt.Open(bolt.Options{Dir: o.dir(), Timeout: o.LockWait})
 	if err != nil {

@@ -121,6 +121,22 @@ func (c *child) reap() bool {
 	}
 }
 
+// endUnless ends the child when another process became the owner: it would take over in the place of that one, when nobody wants it. It
+// has nothing that could be harmed.
+func (c *child) endUnless(owner int) {
+	if c.pid == owner || !c.reap() {
+		return
+	}
+	_ = syscall.Kill(c.pid, syscall.SIGKILL)
+	for {
+		_, err := syscall.Wait4(c.pid, nil, 0, nil)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	c.pid = 0
+}
+
 // failure is why the last child did not become the owner, in its own words.
 func (c *child) failure() error {
 	why := "it said nothing"
