@@ -171,7 +171,9 @@ func (a *app) open(ctx context.Context, b core.Board, s setting) error {
 	if err != nil {
 		return err
 	}
-	a.farewell(m, s.again)
+	if !errors.Is(context.Cause(ctx), errAlone) { // a shell writes there now
+		a.farewell(m, s.again)
+	}
 	return nil
 }
 

@@ -218,18 +218,20 @@ func TestSignals(t *testing.T) {
 }
 
 // below is the process in which the console runs.
-func below(x *terminal) int {
-	pid := strconv.Itoa(x.cmd.Process.Pid)
-	tasks, err := filepath.Glob(filepath.Join("/proc", pid, "task", "*", "children"))
-	require.NoError(x.t, err)
+func below(x *terminal) int { return belowPID(x.t, x.cmd.Process.Pid) }
+
+func belowPID(t testing.TB, pid int) int {
+	t.Helper()
+	tasks, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "children"))
+	require.NoError(t, err)
 	for _, task := range tasks {
 		data, err := os.ReadFile(task)
-		require.NoError(x.t, err)
+		require.NoError(t, err)
 		if child, err := strconv.Atoi(strings.TrimSpace(string(data))); err == nil {
 			return child
 		}
 	}
-	require.Fail(x.t, "no process below")
+	require.Fail(t, "no process below")
 	return 0
 }
 

@@ -36,31 +36,39 @@ func TestSlowLine(t *testing.T) {
 	require.Zero(t, x.ends())
 }
 
-// When the process above is killed the console goes too, gives the terminal back and leaves the store to others.
+// When the process above is killed the console goes too, gives the terminal back to the shell and leaves the store to others. Only a
+// shell shows it: without one the kernel hangs the terminal up.
 func TestTheProcessAboveIsKilled(t *testing.T) {
 	h := filled(t)
+	path, err := binary()
+	require.NoError(t, err)
 	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGABRT, syscall.SIGQUIT} {
 		t.Run(sig.String(), func(t *testing.T) {
-			x := console(t, h, look{w: 100, h: 24, answer: black})
-			before := x.settings()
-			x.sees("2/26")
-			console := below(x)
-			require.NoError(t, x.cmd.Process.Signal(sig))
-			code := x.ends() // nobody holds the terminal any more
-			x.givenBack(before)
+			shell := startIn(t, look{w: 100, h: 24, answer: black, env: h.environment()}, "sh", "-i")
+			shell.sees("$")
+			before := shell.settings()
+			shell.keys(path + "\n")
+			shell.sees("2/26")
+			above := below(shell)
+			console := belowPID(t, above)
+			require.NoError(t, syscall.Kill(above, sig))
+			shell.until("the shell", func() bool { shell.mu.Lock(); defer shell.mu.Unlock(); return !shell.alt })
+			require.Eventually(t, func() bool { return zombie(console) }, patience, 10*time.Millisecond)
+			shell.keys("echo back-$((6*7))\n")
+			shell.sees("back-42")
+			shell.givenBack(before)
 			if sig == syscall.SIGQUIT {
-				require.Zero(t, code)
-				require.NotContains(t, x.bytes(), "goroutine")
+				require.NotContains(t, shell.bytes(), "goroutine")
+			} else {
+				require.NotContains(t, shell.bytes(), "back here:", "nothing is written into a prompt")
 			}
-			require.Eventually(t, func() bool {
-				_, err := os.Stat(filepath.Join("/proc", strconv.Itoa(console)))
-				return err != nil || zombie(console)
-			}, patience, 10*time.Millisecond)
+			shell.keys("exit\n")
+			shell.ends()
 		})
 	}
 }
 
-// zombie reports whether a process has ended and only its parent's wait is missing.
+// zombie reports whether a process has ended, its parent's wait may be missing.
 func zombie(pid int) bool {
 	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	return err != nil || strings.Contains(string(data), ") Z ")

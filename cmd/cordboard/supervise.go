@@ -156,6 +156,9 @@ func (s signs) tell(sign byte) {
 	}
 }
 
+// errAlone is why a console ends whose process above has ended.
+var errAlone = errors.New("the process above has ended")
+
 // withTheOneAbove is a context that ends when the process above does, even by kill -9: nobody waits for the console then, and the
 // terminal is another's. stop waits for what watches.
 func (a *app) withTheOneAbove(ctx context.Context) (_ context.Context, stop func()) {
@@ -164,18 +167,25 @@ func (a *app) withTheOneAbove(ctx context.Context) (_ context.Context, stop func
 	}
 	syscall.CloseOnExec(aboveFD)
 	life := os.NewFile(aboveFD, "the process above")
-	ctx, cancel := context.WithCancel(ctx)
+	giveBack := func() {}
+	if in, ok := a.in.(*os.File); ok {
+		if was, err := term.GetState(int(in.Fd())); err == nil {
+			giveBack = func() { _ = term.Restore(int(in.Fd()), was) } // refused once a shell has taken the terminal, which is right
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
 		_, err := life.Read(make([]byte, 1))
 		if errors.Is(err, io.EOF) {
-			cancel()
+			giveBack() // before anything else: the shell hears of it now too
+			cancel(errAlone)
 		}
 	}()
 	return ctx, func() {
 		_ = life.Close()
 		<-gone
-		cancel()
+		cancel(nil)
 	}
 }

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"cordboard/core"
 	"cordboard/core/host"
 )
@@ -61,7 +59,7 @@ func (w *workload) rawSync() ([]figure, error) {
 		if _, err := f.WriteAt(page, 0); err != nil {
 			return err
 		}
-		return unix.Fdatasync(int(f.Fd()))
+		return datasync(f)
 	})
 	w.raw = 1000 / fig.Median
 	return []figure{fig}, err
