@@ -138,11 +138,11 @@ func programRows() []keyRow {
 		{"gateway.tls.key", anyText(), "PEM file with its key"},
 		{"gateway.allowedOrigins", list(anyText()), "web origins that may connect"},
 		{"gateway.metrics", boolean(), "/metrics on the gateway"},
-		{"ui.theme", anyText(), "auto, or a theme's name"},
+		{"ui.theme", anyText(), "auto, a theme's name, or its file"},
 		{"ui.fps", integer(1, 120), "most frames per second"},
 		{"ui.mouse", boolean(), "mouse capture"},
-		{"ui.keymap", anyText(), "keymap file"},
-		{"ui.notifications", oneOf("off", "bell", "osc9"), "on failures and finished waits"},
+		{"ui.keymap", anyText(), "file of keys for the console"},
+		{"ui.notifications", oneOf("off", "bell", "osc9"), "how the console tells of sessions that fail"},
 		{"ui.accessible", boolean(), "linear output without box drawing"},
 	}
 }
