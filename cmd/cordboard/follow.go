@@ -147,10 +147,17 @@ func (a *app) followConsole(c *cobra.Command) error {
 	if err != nil {
 		return inUse(a.console.follow, err)
 	}
-	var seen sightings
+	seen := newSightings()
 	ended, err := h.Follow(c.Context(), a.console.follow, host.FollowOptions{Event: seen.add})
 	if err != nil {
 		return errors.Join(err, h.Close())
+	}
+	if a.console.session != "" || a.console.lookAs != "" { // which may only come with the first import
+		select {
+		case <-seen.started:
+		case err := <-ended:
+			return errors.Join(err, h.Close())
+		}
 	}
 	err = errors.Join(a.openHost(c, h), h.Close(), <-ended)
 	seen.write(a.err)
@@ -168,16 +175,22 @@ func inUse(dir string, err error) error {
 
 // sightings are what a follower told of while a console was on the screen.
 type sightings struct {
+	started  chan struct{} // closed when what was there has been imported
+	once     sync.Once
 	mu       sync.Mutex
 	problems []host.Problem
 	count    int
 	trouble  string // that lasts
 }
 
+func newSightings() *sightings { return &sightings{started: make(chan struct{})} }
+
 func (s *sightings) add(e host.FollowEvent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch e.Kind {
+	case host.FollowStarted:
+		s.once.Do(func() { close(s.started) })
 	case host.FollowGone, host.FollowFailed:
 		s.trouble = followLine(e)
 	case host.FollowBack, host.FollowChanged:

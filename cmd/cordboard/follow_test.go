@@ -105,7 +105,7 @@ func TestFollowLines(t *testing.T) {
 
 // What a follower told of while the console had the screen is told after it.
 func TestSightings(t *testing.T) {
-	var s sightings
+	s := newSightings()
 	var out bytes.Buffer
 	some := make([]host.Problem, 15)
 	for i := range some {
@@ -177,4 +177,14 @@ func TestFollowNeedsAStateDirectory(t *testing.T) {
 	assert.Equal(t, exitUsage, code)
 	assert.Equal(t, core.CodeStoreLocked, core.CodeOf(inUse("d", core.Errorf(core.CodeStoreLocked, "busy"))))
 	assert.Equal(t, core.CodeInternal, core.CodeOf(inUse("d", core.Errorf(core.CodeInternal, "no"))))
+}
+
+// A deep link into a directory that is followed for the first time waits for what is there to be imported.
+func TestFollowOpensOnASessionOfTheFirstImport(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../../testdata/openclaw")))
+	x := console(t, newHome(t), look{w: 140, h: 40}, "--follow", dir, "--session", "agent:research:main")
+	x.sees("agent:research:main ─")
+	x.keys("q")
+	require.Zero(t, x.ends())
 }
