@@ -3,7 +3,6 @@ package openclaw
 import (
 	"context"
 	"hash/maphash"
-	"io"
 	"os"
 	"strings"
 
@@ -189,7 +188,7 @@ func (c *catalog) readRegistry(ctx context.Context, told *problems) {
 // until reads from a file as long as ctx lasts.
 type until struct {
 	ctx  context.Context
-	file io.Reader
+	file *os.File
 }
 
 func (u until) Read(b []byte) (int, error) {
@@ -197,6 +196,13 @@ func (u until) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	return u.file.Read(b)
+}
+
+func (u until) ReadAt(b []byte, at int64) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.file.ReadAt(b, at)
 }
 
 // indexFile is an opened sessions.json that entries are read from late.

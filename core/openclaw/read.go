@@ -153,7 +153,7 @@ func (r *reader) file(ctx context.Context, t *transcript, row *row, file *os.Fil
 	c := cutter{reader: r, t: t, size: info.Size(), modTime: info.ModTime().UnixNano()}
 	if t.from.Offset > 0 {
 		grown := patience != nil && c.size > t.from.Size // a follower has no time to read all of it for each line that is added
-		lines, same, err := resume(file, c.size, t.from.Offset, t.from.Sum, grown)
+		lines, same, err := resume(until{ctx, file}, c.size, t.from.Offset, t.from.Sum, grown)
 		switch {
 		case err != nil:
 			return err
@@ -178,11 +178,11 @@ func (r *reader) file(ctx context.Context, t *transcript, row *row, file *os.Fil
 		c.step.keep = strayRemains(&t.stray)
 	}
 	if c.lines == nil {
-		c.lines = newLineReader(file, 0, c.size)
+		c.lines = newLineReader(until{ctx, file}, 0, c.size)
 		c.step.fresh = true
 	}
 	if t.left.Generation != "" {
-		_, same, err := resume(file, c.size, t.left.Offset, t.left.Sum, false)
+		_, same, err := resume(until{ctx, file}, c.size, t.left.Offset, t.left.Sum, false)
 		if err != nil {
 			return err
 		}
