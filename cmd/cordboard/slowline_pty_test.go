@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,6 +67,29 @@ func TestTheProcessAboveIsKilled(t *testing.T) {
 			shell.ends()
 		})
 	}
+}
+
+// A shell that edits its line has modes of its own at its prompt, which a console that ends late leaves alone.
+func TestTheProcessAboveIsKilledUnderBash(t *testing.T) {
+	h := filled(t)
+	path, err := binary()
+	require.NoError(t, err)
+	shell := startIn(t, look{w: 100, h: 24, answer: black, env: h.environment()}, "bash", "--norc", "--noprofile", "-i")
+	shell.sees("$")
+	before := shell.settings()
+	for i := range 3 {
+		shell.keys(path + "\n")
+		shell.sees("2/26")
+		above := below(shell)
+		console := belowPID(t, above)
+		require.NoError(t, syscall.Kill(above, syscall.SIGKILL))
+		require.Eventually(t, func() bool { return zombie(console) }, patience, 10*time.Millisecond)
+		shell.until("the prompt's own modes", func() bool { return shell.settings() == before })
+		shell.keys(fmt.Sprintf("echo back-$((6*7+%d))\n", i))
+		shell.sees(fmt.Sprintf("back-%d", 6*7+i))
+	}
+	shell.keys("exit\n")
+	shell.ends()
 }
 
 // zombie reports whether a process has ended, its parent's wait may be missing.

@@ -160,32 +160,73 @@ func (s signs) tell(sign byte) {
 var errAlone = errors.New("the process above has ended")
 
 // withTheOneAbove is a context that ends when the process above does, even by kill -9: nobody waits for the console then, and the
-// terminal is another's. stop waits for what watches.
+// terminal is another's. stop waits for what watches; it is to be called when the console has let go of the terminal.
 func (a *app) withTheOneAbove(ctx context.Context) (_ context.Context, stop func()) {
 	if a.signs.to == nil || syscall.SetNonblock(aboveFD, true) != nil { // so that closing it ends the read
 		return ctx, func() {}
 	}
 	syscall.CloseOnExec(aboveFD)
 	life := os.NewFile(aboveFD, "the process above")
-	giveBack := func() {}
-	if in, ok := a.in.(*os.File); ok {
-		if was, err := term.GetState(int(in.Fd())); err == nil {
-			giveBack = func() { _ = term.Restore(int(in.Fd()), was) } // refused once a shell has taken the terminal, which is right
-		}
-	}
+	found := modesOf(a.in)
 	ctx, cancel := context.WithCancelCause(ctx)
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
 		_, err := life.Read(make([]byte, 1))
 		if errors.Is(err, io.EOF) {
-			giveBack() // before anything else: the shell hears of it now too
+			found.giveBack() // before anything else: the shell hears of it now too
 			cancel(errAlone)
 		}
 	}()
 	return ctx, func() {
 		_ = life.Close()
 		<-gone
+		if errors.Is(context.Cause(ctx), errAlone) {
+			found.giveBackLate()
+		}
 		cancel(nil)
+	}
+}
+
+// modes are those a terminal was found with, and those the console gives it.
+type modes struct {
+	fd        int
+	was, ours *term.State // nil where there is no terminal
+}
+
+func modesOf(in io.Reader) modes {
+	file, ok := in.(*os.File)
+	if !ok {
+		return modes{}
+	}
+	fd := int(file.Fd())
+	was, err := term.MakeRaw(fd) // as the console will: only so what it looks like is known
+	if err != nil {
+		return modes{}
+	}
+	ours, err := term.GetState(fd)
+	_ = term.Restore(fd, was)
+	if err != nil {
+		return modes{}
+	}
+	return modes{fd, was, ours}
+}
+
+// giveBack is refused once a shell has taken the terminal.
+func (m modes) giveBack() {
+	if m.was != nil {
+		_ = term.Restore(m.fd, m.was)
+	}
+}
+
+// giveBackLate gives a terminal back that a shell has taken with our modes still on: a plain one (dash) takes what it finds, while one
+// that edits its line has set its own, which stay.
+func (m modes) giveBackLate() {
+	if m.was == nil {
+		return
+	}
+	if now, err := term.GetState(m.fd); err == nil && *now == *m.ours {
+		signal.Ignore(syscall.SIGTTOU) // what would refuse it; the process ends now
+		_ = term.Restore(m.fd, m.was)
 	}
 }
