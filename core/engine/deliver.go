@@ -80,9 +80,8 @@ func (d *driver) deliveries() {
 func (e *Engine) deliverDue(ctx context.Context) (next int64, err error) {
 	var due []core.Due
 	now := e.now()
-	const far = 1 << 62
 	if err := e.store.View(ctx, func(r core.Reader) error {
-		return r.Due(far, func(entry core.Due) bool {
+		return r.Due(anyTime, func(entry core.Due) bool {
 			if entry.Kind != dueDelivery {
 				return true
 			}
@@ -192,19 +191,27 @@ func (e *Engine) settle(ctx context.Context, d core.Delivery, failed error) erro
 	return err
 }
 
+// anyTime is later than everything that is due.
+const anyTime = 1 << 62
+
+// openDeliveries are the entries of all deliveries that are not over, whenever they are due.
+func openDeliveries(tx core.Tx) (open []core.Due, err error) {
+	err = tx.Due(anyTime, func(entry core.Due) bool {
+		if entry.Kind == dueDelivery {
+			open = append(open, entry)
+		}
+		return true
+	})
+	return open, err
+}
+
 // recoverDeliveries takes up what an earlier life left: an attempt by a command may or may not have happened, so only the operator repeats
 // it; what is too old is not sent any more; the rest stays due (engine.md §5, §6).
 func (e *Engine) recoverDeliveries(ctx context.Context) error {
 	oldest := e.now() - e.config.Engine.ResumeWithin.Milliseconds()
 	_, err := e.store.Update(ctx, func(tx core.Tx) error {
-		var due []core.Due
-		const far = 1 << 62
-		if err := tx.Due(far, func(entry core.Due) bool {
-			if entry.Kind == dueDelivery {
-				due = append(due, entry)
-			}
-			return true
-		}); err != nil {
+		due, err := openDeliveries(tx)
+		if err != nil {
 			return err
 		}
 		for _, entry := range due {

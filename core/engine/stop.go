@@ -109,14 +109,8 @@ func stopExchange(tx core.Tx, id string, now int64) error {
 }
 
 func cancelDeliveries(tx core.Tx, family map[string]bool) error {
-	var due []core.Due
-	const far = 1 << 62
-	if err := tx.Due(far, func(entry core.Due) bool {
-		if entry.Kind == dueDelivery {
-			due = append(due, entry)
-		}
-		return true
-	}); err != nil {
+	due, err := openDeliveries(tx)
+	if err != nil {
 		return err
 	}
 	for _, entry := range due {
