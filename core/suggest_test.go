@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 )
 
 func TestNearest(t *testing.T) {
@@ -23,7 +24,7 @@ func TestNearest(t *testing.T) {
 
 func TestDistanceIsAMetric(t *testing.T) {
 	word := rapid.StringMatching(`[abé]{0,6}`)
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		a, b := word.Draw(t, "a"), word.Draw(t, "b")
 		d := core.Distance(a, b)
 		require.Equal(t, d, core.Distance(b, a))

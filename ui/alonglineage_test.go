@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 	"cordboard/ui/uitest"
 )
 
@@ -262,7 +263,7 @@ func TestSignsInWords(t *testing.T) {
 
 // However much was read, tidying up changes no mark.
 func TestTidyChangesNoMark(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		u := unread{Since: 50, Read: map[string]uint64{}}
 		heads := map[string]*core.Head{}
 		for i := range rapid.IntRange(0, 30).Draw(t, "sessions") {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 )
 
 // newTroop is the real engine over five sessions of one agent, the most recent first.
@@ -220,7 +221,7 @@ func TestExportMany(t *testing.T) {
 // However marks are set, they are sessions, and what is chosen is what is marked.
 func TestChosenIsWhatIsMarked(t *testing.T) {
 	keys := []string{"m", "M", "shift+down", "shift+up", "ctrl+a", "up", "down", "g", "G", " ", "-", "+", "S", "a"}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		c := newConsole(t, fleetOf(5), 80, 24)
 		for _, key := range rapid.SliceOfN(rapid.SampledFrom(keys), 0, 30).Draw(t, "keys") {
 			c.press(key)

@@ -12,6 +12,7 @@ import (
 
 	"cordboard/core"
 	"cordboard/core/key"
+	"cordboard/core/proptest"
 	"cordboard/ui/uitest"
 )
 
@@ -139,7 +140,7 @@ func TestUpdatedWithin(t *testing.T) {
 
 // For any fleet and criteria, what each choice of the menu counts is what choosing it leaves.
 func TestFacetsCountWhatTheyLeave(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		var list []*core.Head
 		for i := range rapid.IntRange(0, 40).Draw(t, "sessions") {
 			list = append(list, &core.Head{

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 )
 
 func result(text string) string {
@@ -123,7 +124,7 @@ func TestEnterOpensACompaction(t *testing.T) {
 // Every message with lines is reached from both ends, whatever its height, and is then on the screen.
 func TestCursorReachesEveryMessage(t *testing.T) {
 	s, round := newShelf(t), 0
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		round++
 		key := fmt.Sprintf("agent:main:%d", round)
 		heights := rapid.SliceOfN(rapid.IntRange(1, 60), 1, 30).Draw(rt, "heights")
@@ -197,7 +198,7 @@ func TestCrossingToNobody(t *testing.T) {
 // The message for a time is the one that a look at every message finds.
 func TestAtTime(t *testing.T) {
 	s, round := newShelf(t), 0
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		round++
 		key := fmt.Sprintf("agent:main:%d", round)
 		gaps := rapid.SliceOfN(rapid.Int64Range(0, 3), 1, 40).Draw(rt, "gaps")

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 	"cordboard/themes"
 	"cordboard/ui/md"
 )
@@ -176,7 +177,7 @@ func TestDays(t *testing.T) {
 
 // A long text comes in parts of bounded size that together are the text.
 func TestPartsHoldTheWholeText(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		word := rapid.SampledFrom([]string{"x", "word ", "line\n", "会", strings.Repeat("long", 500) + "\n"}).Draw(t, "word")
 		text := strings.Repeat(word, rapid.IntRange(0, 3*maxPart/len(word)).Draw(t, "times"))
 		var out entry

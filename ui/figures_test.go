@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 	"cordboard/ui/safe"
 )
 
@@ -85,7 +86,7 @@ func TestTokens(t *testing.T) {
 }
 
 func TestFiguresAreShort(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		require.LessOrEqual(t, safe.Width(count(rapid.Int64().Draw(t, "n"))), 4)
 		require.LessOrEqual(t, safe.Width(age(noon, rapid.Int64().Draw(t, "at"))), 4)
 	})

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 	"cordboard/themes"
 	"cordboard/ui/uitest"
 )
@@ -262,7 +263,7 @@ func TestMatchesAcrossLines(t *testing.T) {
 // Marks change no cell and no character, whatever is searched for and however often.
 func TestMarksChangeNoCell(t *testing.T) {
 	over := newInks(styles(t, themes.Dark, termenv.TrueColor)).match
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", " ", "一", "é", "e\u0301", "👨‍👩‍👧‍👦", "🇩🇪", "\x1b[31m", "\x1b[1;4m", "\x1b[0m", "x"}), 0, 30).Draw(t, "text"), "")
 		n := newNeedle(strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", " ", "一", "e", "\u0301", "👩", "🇪"}), 1, 3).Draw(t, "needle"), ""))
 		f := flowOf([]string{text})
@@ -306,7 +307,7 @@ func TestMatchesAreSeen(t *testing.T) {
 func TestFindProperty(t *testing.T) {
 	keys := []string{"n", "N", "up", "pgup", "pgdown", "home", "end", "J", "K", "enter", "t", "w"}
 	s, round := newShelf(t), 0
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		s.at, round = noon.Add(-50*time.Hour), round+1
 		key := fmt.Sprintf("agent:main:%d", round)
 		n := rapid.IntRange(1, 600).Draw(rt, "messages")

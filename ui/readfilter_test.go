@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 )
 
 // mixed is a transcript of every voice, with failures in it.
@@ -144,7 +145,7 @@ func TestFindThroughAFilter(t *testing.T) {
 func TestReadFilterProperty(t *testing.T) {
 	s := newShelf(t)
 	mixed(s)
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		f := readFilter{out: voices(rapid.IntRange(0, int(everyVoice)-1).Draw(rt, "out")), errors: rapid.Bool().Draw(rt, "errors")}
 		page, err := s.board.Messages(t.Context(), core.MessageQuery{Session: mainKey, Oldest: true, Limit: 5000, Filter: f.query(noon)})
 		require.NoError(rt, err)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 	"cordboard/themes"
 )
 
@@ -49,7 +50,7 @@ func TestEveryReadingFrameIsSound(t *testing.T) {
 		"c", "b", "p", "P", "E", "tab", " ", "a", "e", ";", "一", "1", "4", "5", "backspace",
 	}
 	for _, profile := range []termenv.Profile{termenv.Ascii, termenv.TrueColor} {
-		rapid.Check(t, func(rt *rapid.T) {
+		proptest.Check(t, func(rt *rapid.T) {
 			c := newConsole(t, s.board, 80, 24)
 			b := c.withOutside()
 			c.dress(themes.Dark, profile)

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 	"cordboard/themes"
 	"cordboard/ui/uitest"
 )
@@ -106,7 +107,7 @@ func TestEveryFrameIsSound(t *testing.T) {
 		"f", "F", "S", "V", "L", "v", "d", "X", "m", "M", "ctrl+a", "E", "z", "b", "n", ".", ",", "[", "]", "U", "3",
 	}
 	for _, profile := range []termenv.Profile{termenv.Ascii, termenv.TrueColor} {
-		rapid.Check(t, func(t *rapid.T) {
+		proptest.Check(t, func(t *rapid.T) {
 			c := newConsole(t, board, 0, 0)
 			c.dress(themes.Dark, profile)
 			sound(t, c.view(), 0, 0)

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 	"cordboard/store/bolt"
 )
 
@@ -128,7 +129,7 @@ func (c *console) headerAt(w int) string {
 // For any fleet, config, viewpoint and scope, what is in the tree is what that session's sessions_list tells.
 func TestTheTreeIsWhatTheToolsShow(t *testing.T) {
 	agents := []string{"main", "ops", "Ghost"}
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		store, err := bolt.Open(bolt.Options{Dir: t.TempDir()})
 		require.NoError(rt, err)
 		defer store.Close()

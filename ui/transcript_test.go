@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 	"cordboard/ui/uitest"
 )
 
@@ -287,7 +288,7 @@ func TestTranscriptError(t *testing.T) {
 // nobody follows moves nothing.
 func TestScreenIsAlwaysAPieceOfTheTranscript(t *testing.T) {
 	keys := []string{"up", "down", "pgup", "pgdown", "ctrl+u", "ctrl+d", "g", "G", "t", "T", "w"}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		b := talk(0)
 		n := rapid.IntRange(0, 700).Draw(t, "messages")
 		b.Append("agent:main:main", say(1, numbered(1, n)...)...)

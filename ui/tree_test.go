@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 	"cordboard/themes"
 	"cordboard/ui/uitest"
 )
@@ -216,7 +217,7 @@ func TestChangesDuringALoad(t *testing.T) {
 // Whatever is pressed, the cursor's row is in view and is the cursor's.
 func TestCursorIsAlwaysInView(t *testing.T) {
 	keys := []string{"down", "up", "pgdown", "pgup", "g", "G", " ", "left", "right", "-", "+", "a", "u"}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		b := uitest.New("/data")
 		n := rapid.IntRange(0, 30).Draw(t, "sessions")
 		for i := range n {

@@ -10,6 +10,7 @@ import (
 
 	"cordboard/core"
 	"cordboard/core/key"
+	"cordboard/core/proptest"
 )
 
 func heads(list ...core.Head) []*core.Head {
@@ -167,7 +168,7 @@ main aside
 
 // Whatever the lineage is, every session is in the tree once.
 func TestForestHoldsEverySessionOnce(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 40).Draw(t, "sessions")
 		list := make([]core.Head, n)
 		for i := range list {

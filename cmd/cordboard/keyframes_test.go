@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"cordboard/core/proptest"
 )
 
 // pieces is a terminal whose bytes come in pieces; slow ones come after the time in which an ESC may go on.
@@ -77,7 +79,7 @@ func TestASlowPasteStaysAPaste(t *testing.T) {
 
 // Whatever is typed and pasted comes through as it is and in its order.
 func TestNothingIsLostOfWhatIsTyped(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		keys := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "\x1b[A", "\x1bOP", "é", "会", "\r", "\x1bx", "\x1b[Z", "\xff", pasteStart + "q\x1bé" + pasteEnd}), 0, 40)
 		text := strings.Join(keys.Draw(t, "keys"), "")
 		var list []string

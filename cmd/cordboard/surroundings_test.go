@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"cordboard/core/proptest"
 )
 
 func TestLightAnswer(t *testing.T) {
@@ -55,7 +57,7 @@ func TestCutIdentity(t *testing.T) {
 
 // An answer that comes late is swallowed wherever reads part it, and every key around it comes through in its order (R223).
 func TestLateAnswerIsNoKey(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		keys := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "/", "\x1b[A", "\x1bOP", "é", "会", "\r", "]", "11;", "\x1b[200~x\x1b[201~"}), 0, 6)
 		before, after := strings.Join(keys.Draw(t, "before"), ""), strings.Join(keys.Draw(t, "after"), "")
 		end := rapid.SampledFrom([]string{"\a", "\x1b\\"}).Draw(t, "end")

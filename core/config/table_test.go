@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"cordboard/core/proptest"
 )
 
 // fieldPaths lists the path of every field of a type, as a row of the table would name it.
@@ -122,7 +124,7 @@ func TestEveryKeyRefusesWrongValues(t *testing.T) {
 
 // What the file says is what is shown, for any values in range.
 func TestWhatIsReadIsShown(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		turns, hops := rapid.IntRange(0, 5).Draw(t, "turns"), rapid.IntRange(1, 64).Draw(t, "hops")
 		hours := rapid.Float64Range(0, 876_000).Draw(t, "hours")
 		drain := time.Duration(rapid.Int64Range(0, int64(1e15)).Draw(t, "drain"))

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 )
 
 // play runs an exchange whose sessions answer in turn with the given replies, and returns the sessions that ran in order, the end and
@@ -103,7 +104,7 @@ func TestExchangeFailures(t *testing.T) {
 
 // An exchange always ends, in at most 2 + turns runs, and once ended nothing moves it.
 func TestExchangeEnds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		x := between("a", rapid.SampledFrom([]string{"a", "b"}).Draw(t, "target"), rapid.IntRange(0, 5).Draw(t, "turns"))
 		x.Announce = rapid.Bool().Draw(t, "announce")
 		run := core.Run{Kind: core.RunSend, SessionKey: x.TargetKey}

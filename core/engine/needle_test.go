@@ -9,11 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"cordboard/core/proptest"
 )
 
 // The probe on raw bytes never turns down a message that holds the text.
 func TestProbeTurnsDownNothingThatMatches(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("aAkKsSzZ \"\\/<>&é会\n\t19[]{}"))).Draw(t, "text")
 		if strings.TrimSpace(text) == "" {
 			text = "a"

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"cordboard/core/proptest"
 )
 
 func startable(q *queue) []string {
@@ -96,7 +98,7 @@ func TestQueueFairLane(t *testing.T) {
 // Whatever happens in whatever order: no slot is used twice or lost, no session runs two, none overtakes within a session, and when
 // everything has ended nothing is left waiting.
 func TestQueueInvariants(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		slots := map[string]int{laneMain: rapid.IntRange(1, 3).Draw(t, "main"), laneSubagent: 1, laneExchange: 1}
 		q := newQueue(slots, rapid.IntRange(1, 5).Draw(t, "most"))
 		lanes := []string{laneMain, laneSubagent, laneExchange}

@@ -14,6 +14,7 @@ import (
 	"cordboard/core"
 	"cordboard/core/config"
 	"cordboard/core/engine"
+	"cordboard/core/proptest"
 	"cordboard/store/bolt"
 )
 
@@ -99,7 +100,7 @@ func without(answer map[string]any, name string) string {
 // The set that sessions_list shows is the set that sessions_history reads and Explain says yes to, whatever the lineage, the agents and
 // the config; and with an id in place of the key it is the same set.
 func TestListEqualsHistory(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		agents := []string{"main", "ops", "ghost"}
 		n := rapid.IntRange(1, 12).Draw(rt, "sessions")
 		keys := make([]string, n)

@@ -10,6 +10,7 @@ import (
 
 	"cordboard/core"
 	"cordboard/core/key"
+	"cordboard/core/proptest"
 )
 
 func names(mainKey, defaultAgent string) key.Names {
@@ -193,7 +194,7 @@ func TestDirectAndGroupKeys(t *testing.T) {
 }
 
 func TestDirectKeysParseBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		scope := rapid.SampledFrom(key.DMScopes).Draw(t, "scope")
 		n := key.NewNames(core.Naming{MainKey: "m", DefaultAgent: "d"}, scope)
 		channel := rapid.SampledFrom([]string{"discord", "whatsapp", "x", "node-red"}).Draw(t, "channel")

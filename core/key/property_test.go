@@ -11,6 +11,7 @@ import (
 
 	"cordboard/core"
 	"cordboard/core/key"
+	"cordboard/core/proptest"
 )
 
 // genText draws keys of the grammar, near misses of it, and arbitrary text.
@@ -36,7 +37,7 @@ var genNames = rapid.Custom(func(t *rapid.T) key.Names {
 var genCaller = rapid.SampledFrom([]string{"", "main", "ops", "Work"})
 
 func TestKeysHoldTheirProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		checkKey(t, genNames.Draw(t, "names"), genText.Draw(t, "key"), genCaller.Draw(t, "caller"))
 	})
 }
@@ -96,7 +97,7 @@ func checkRest(t require.TestingT, n key.Names, text, canonical string) {
 
 // What a list shows must be readable: every stored key is found again by the form its viewer sees.
 func TestWhatDisplayShowsLookupFinds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		n, caller := genNames.Draw(t, "names"), genCaller.Draw(t, "caller")
 		stored := genText.Filter(func(s string) bool { return key.Valid(s) == nil && !n.Reserved(s) }).Draw(t, "stored")
 		if n.IsMain(n.Canonical(stored, "")) && key.Shape(stored) == key.ShapeBare {

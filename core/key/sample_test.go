@@ -11,6 +11,7 @@ import (
 
 	"cordboard/core"
 	"cordboard/core/key"
+	"cordboard/core/proptest"
 )
 
 // Every session of a recorded OpenClaw state directory: what its row stores, and the kind and channel that follow.
@@ -73,7 +74,7 @@ var (
 
 // The scanner of this package says what the grammar written as patterns says.
 func TestScannerAgreesWithPatterns(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text := strings.TrimSpace(genText.Filter(asciiFolding).Draw(t, "key"))
 		rest, agent, malformed := text, "", false
 		if m := fullKey.FindStringSubmatch(text); m != nil {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 )
 
 func entriesOf(t testing.TB, text string) (keys []string, found []Problem) {
@@ -144,7 +145,7 @@ func TestTruncatedSessionsFileKeepsWhatIsWhole(t *testing.T) {
 	require.NoError(t, err)
 	all, found := entriesOf(t, string(text))
 	require.Empty(t, found)
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		at := rapid.IntRange(0, len(text)-1).Draw(rt, "cut")
 		whole := strings.Count(string(text[:at]), "\n  }")
 		keys, found := entriesOf(t, string(text[:at]))
@@ -159,7 +160,7 @@ func TestOneDamagedLineCostsOneEntry(t *testing.T) {
 	require.NoError(t, err)
 	lines := strings.Split(string(text), "\n")
 	all, _ := entriesOf(t, string(text))
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		at := rapid.IntRange(1, len(lines)-2).Draw(rt, "line")
 		junk := rapid.SampledFrom([]string{"", "    {", "    }}}", `    "x`, "\x00\x00\x00", `    "a": ,`, "]"}).Draw(rt, "junk")
 		damaged := append([]string{}, lines...)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 )
 
 // followed is a directory that lives on under a follower.
@@ -106,7 +107,7 @@ func (l *followed) again(*rapid.T) {
 // Whatever a gateway does to its files while they are followed, looked at between any two steps of it, with notifications lost, the index
 // torn and the directory taken away: at rest the store holds what is on disk, once, and nothing that was there is lost.
 func TestLifeOfAFollowedDirectory(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		l := &followed{life: newLife(rt, t)}
 		defer l.s.Close()
 		l.rig = follow(rt, l.s, l.d.dir)
@@ -137,7 +138,7 @@ func TestLifeOfAFollowedDirectory(t *testing.T) {
 
 // A follower that looks when an import runs leaves what that leaves, byte for byte.
 func TestFollowingIsImportingAgainAndAgain(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		l := &followed{life: newLife(rt, t)}
 		defer l.s.Close()
 		shadow := newStore(t)

@@ -3,7 +3,6 @@ package openclaw
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -33,14 +32,6 @@ func TestMain(m *testing.M) {
 			bring = followUntilKilled
 		}
 		os.Exit(bring(dir, os.Getenv(killData)))
-	}
-	// The models of a directory's life walk the same ways each time, so that a run tells of a change and not of luck;
-	// -rapid.seed and -rapid.checks walk others and more.
-	flag.Parse()
-	if f := flag.Lookup("rapid.seed"); f != nil && f.Value.String() == f.DefValue {
-		if err := f.Value.Set("1"); err != nil {
-			panic(err) // a number is one
-		}
 	}
 	os.Exit(m.Run())
 }

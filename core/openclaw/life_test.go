@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 )
 
 // life is a state directory that lives on between imports: a model of what a gateway does to its files, and of what must be in the store
@@ -408,7 +409,7 @@ func (l *life) texts(generation string) (all []string) {
 // Whatever a gateway does to its files between imports, and wherever imports are cut short: what is on disk is in the store, nothing is
 // there twice, and what was imported once is never lost.
 func TestLifeOfADirectory(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		l := newLife(rt, t)
 		defer l.s.Close()
 		l.pause = func() {

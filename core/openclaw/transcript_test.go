@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 )
 
 func TestCutLine(t *testing.T) {
@@ -88,7 +89,7 @@ func FuzzCutLine(f *testing.F) {
 // A file comes apart into its lines and nothing else, at any size of a read; and it does so from the end of any line, when what lies
 // before has not changed.
 func TestLinesAreTheFile(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		parts := rapid.SliceOfN(rapid.StringMatching(`[a-c]{0,9}`), 0, 30).Draw(rt, "lines")
 		text := strings.Join(parts, "\n")
 		size := rapid.IntRange(1, 40).Draw(rt, "chunk")

@@ -12,6 +12,7 @@ import (
 	"cordboard/core"
 	"cordboard/core/key"
 	"cordboard/core/policy"
+	"cordboard/core/proptest"
 )
 
 var (
@@ -55,7 +56,7 @@ func with(r *policy.Rules, v core.Visibility) *policy.Rules {
 }
 
 func TestPredicateHoldsItsProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		r, caller := genRules.Draw(t, "rules"), genKey.Draw(t, "caller")
 		target := policy.Target{Key: genTarget.Draw(t, "target"), SpawnedBy: rapid.OneOf(rapid.Just(""), rapid.Just(caller), genKey).Draw(t, "parent")}
 		view := r.View(caller)
@@ -89,7 +90,7 @@ func TestPredicateHoldsItsProperties(t *testing.T) {
 
 // Nothing in a refusal depends on what is stored about the target, so it reads the same for a session that does not exist.
 func TestRefusalsLeakNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		view := genRules.Draw(t, "rules").View(genKey.Draw(t, "caller"))
 		target := genTarget.Draw(t, "target")
 		stored := view.See(policy.Target{Key: target, SpawnedBy: genKey.Draw(t, "parent")})
@@ -100,7 +101,7 @@ func TestRefusalsLeakNothing(t *testing.T) {
 }
 
 func TestCrossAgentRefusalsNameBothKeys(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		r, caller, target := genRules.Draw(t, "rules"), genKey.Draw(t, "caller"), genKey.Draw(t, "target")
 		verdict := r.View(caller).See(policy.Target{Key: target})
 		if verdict.Allowed {
@@ -114,7 +115,7 @@ func TestCrossAgentRefusalsNameBothKeys(t *testing.T) {
 }
 
 func TestAllowGlobs(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		pattern := rapid.StringMatching(`[ab*]{1,6}`).Draw(t, "pattern")
 		id := rapid.StringMatching(`[abAB]{1,8}`).Draw(t, "id")
 		want := regexp.MustCompile("(?i)^" + strings.ReplaceAll(pattern, "*", ".*") + "$").MatchString(id)
@@ -133,7 +134,7 @@ func TestSendPolicyHoldsItsProperties(t *testing.T) {
 		}
 	})
 	genAction := rapid.SampledFrom([]core.SendPolicy{"allow", "deny"})
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		r := &policy.Rules{Send: policy.SendPolicy{Default: genAction.Draw(t, "default")}}
 		for range rapid.IntRange(0, 4).Draw(t, "n") {
 			r.Send.Rules = append(r.Send.Rules, policy.SendRule{Match: genMatch.Draw(t, "match"), Action: genAction.Draw(t, "action")})

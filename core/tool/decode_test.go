@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 	"cordboard/core/tool"
 )
 
@@ -343,7 +344,7 @@ func TestSchemaAndDecoderAgree(t *testing.T) {
 			}
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		var members []string
 		for _, name := range rapid.SliceOfDistinct(rapid.SampledFrom(names), rapid.ID).Draw(t, "names") {
 			value := rapid.OneOf(rapid.SampledFrom(values), rapid.Custom(func(t *rapid.T) string {
@@ -377,7 +378,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 func TestCursorsComeBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		at := core.HeadCursor{UpdatedAt: rapid.Int64().Draw(t, "at"), Key: string(rapid.SliceOf(rapid.Byte()).Draw(t, "key"))}
 		got, _, err := tool.DecodeList([]byte(`{"before":"` + tool.ListCursor(at) + `"}`))
 		require.NoError(t, err)

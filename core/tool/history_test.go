@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 	"cordboard/core/tool"
 )
 
@@ -221,7 +222,7 @@ func TestWhatDoesNotFitSaysNothingAboutTheAnswer(t *testing.T) {
 
 func TestSessionPagesSeeEachMessageOnce(t *testing.T) {
 	// R069: pages of a session are cut by size too, and still nothing is skipped.
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		var all []core.Message
 		for i := range rapid.IntRange(1, 60).Draw(t, "messages") {
 			all = append(all, message(t, uint64(i+1), fmt.Sprintf(`{"role":"user","n":%d,"content":["%s"]}`, i, strings.Repeat("abcde fghi", rapid.IntRange(1, 3000).Draw(t, "size")))))

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 	"cordboard/core/tool"
 )
 
@@ -122,7 +123,7 @@ func TestAnEmptyListExplainsItself(t *testing.T) {
 func TestRowIsWrittenByItsTags(t *testing.T) {
 	text := rapid.OneOf(rapid.Just(""), rapid.String())
 	number := rapid.Ptr(rapid.Int64(), true)
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		row := tool.Row{
 			Key: rapid.String().Draw(t, "key"), Kind: core.Kind(text.Draw(t, "kind")), Channel: text.Draw(t, "channel"), Label: text.Draw(t, "label"), DisplayName: text.Draw(t, "name"),
 			UpdatedAt: rapid.Int64().Draw(t, "updatedAt"), SessionID: text.Draw(t, "id"), Model: text.Draw(t, "model"), ContextTokens: number.Draw(t, "context"), TotalTokens: number.Draw(t, "total"),
@@ -158,7 +159,7 @@ func names(t require.TestingT, object []byte) (all []string) {
 }
 
 func TestAppendStringIsJSON(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
 		var got string
 		require.NoError(t, json.Unmarshal(tool.AppendString(nil, text), &got))

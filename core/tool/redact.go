@@ -43,11 +43,26 @@ func NewRedactor(patterns []string) (*Redactor, error) {
 
 // Mask returns text with every credential masked, and whether there was one.
 func (r *Redactor) Mask(text string) (string, bool) {
-	spans := r.find([]byte(text))
-	if len(spans) == 0 {
+	masked, changed := r.mask([]byte(text))
+	if !changed {
 		return text, false
 	}
-	return string(maskSpans([]byte(text), spans)), true
+	return string(masked), true
+}
+
+// mask masks a text until nothing more of it looks like a credential: what stands around a masked one may look like one only then, as in
+// `API_KEY:token=x`. Further patterns see the text once, for what they ask for may be in every mask.
+func (r *Redactor) mask(text []byte) (masked []byte, changed bool) {
+	const most = 8 // masks only ever grow together, so a text settles long before
+	spans := r.find(text)
+	for range most {
+		if len(spans) == 0 {
+			break
+		}
+		text, changed = maskSpans(text, spans), true
+		spans = secrets(text)
+	}
+	return text, changed
 }
 
 // MaskJSON masks inside the strings of a JSON value; of a member whose name says so (`apiKey`, `password`, `OPENAI_API_KEY`) the whole
@@ -69,16 +84,16 @@ func (r *Redactor) maskLiteral(name, literal []byte) ([]byte, bool) {
 		decoded, _ := core.Unquote(literal)
 		text = []byte(decoded)
 	}
-	spans := r.find(text)
+	masked, changed := r.mask(text)
 	if len(name) > 2 && credentialName(name[1:len(name)-1]) {
 		if from := afterScheme(text, 0); isSecret(text[from:], true) {
-			spans = []span{{from: from, to: len(text)}}
+			masked, changed = maskSpans(text, []span{{from: from, to: len(text)}}), true
 		}
 	}
-	if len(spans) == 0 {
+	if !changed {
 		return literal, false
 	}
-	return AppendString(make([]byte, 0, len(literal)), maskSpans(text, spans)), true
+	return AppendString(make([]byte, 0, len(literal)), masked), true
 }
 
 // span is a credential in a text. All says that not even its ends are shown.

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 	"cordboard/core/tool"
 )
 
@@ -111,6 +112,16 @@ func TestMaskFindsMoreThanOne(t *testing.T) {
 	assert.Equal(t, "sk-123…1234 ghp_Ab…2Yz3, password=*** sk-123…1234", got)
 }
 
+// What stands around a credential may look like one only once that is masked.
+func TestMaskGoesOnUntilNothingIsLeft(t *testing.T) {
+	got, changed := redactor(t).Mask("API_KEY:token=: eyJ:password")
+	assert.True(t, changed)
+	assert.Equal(t, "API_KEY:*** eyJ:password", got)
+	masked, changed := redactor(t).MaskJSON(json.RawMessage(`{"a":"API_KEY:token=: eyJ"}`))
+	assert.True(t, changed)
+	assert.JSONEq(t, `{"a":"API_KEY:*** eyJ"}`, string(masked))
+}
+
 func TestRedactorTakesPatterns(t *testing.T) {
 	r := redactor(t, `ticket-\d+`, `pin (\d{4})|code (\w+)`, ``, `sk-[a-z0-9]+ and more`)
 	got, changed := r.Mask("ticket-123456789012345 pin 1234, code abc, sk-" + "1234567890abcdef1234 and more")
@@ -158,7 +169,7 @@ func TestMaskJSONReadsEscapesAndNames(t *testing.T) {
 func TestMaskIsIdempotentAndHides(t *testing.T) {
 	r := redactor(t)
 	pieces := []string{"token", "password", "API_KEY", "=", ": ", ":", `"`, `\"`, "'", " ", "\n", "--", "sk-", "Bearer ", "eyJ", ".", "abc", "12345678", alnum, "://", "@", "-----BEGIN PRIVATE KEY-----", "-----END ", "***", "…", "é", "{", ",", "&", "bot", "\\"}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 14).Draw(t, "text"), "")
 		once, changed := r.Mask(text)
 		twice, again := r.Mask(once)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 )
 
 // FuzzDecoders: no bytes make a decoder panic or reach beyond them.
@@ -40,7 +41,7 @@ func FuzzDecoders(f *testing.F) {
 }
 
 func TestMessagesSurvive(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		some := rapid.SliceOf(rapid.Byte())
 		want := core.Message{
 			Seq: rapid.Uint64().Draw(t, "seq"), Role: core.Role(rapid.Byte().Draw(t, "role")), Flags: core.MessageFlags(rapid.Byte().Draw(t, "flags")),

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 )
 
 func native(b []byte) uint64 { return binary.NativeEndian.Uint64(b) }
@@ -72,7 +73,7 @@ func TestHeadsAreSmall(t *testing.T) {
 	defer func() { require.NoError(t, s.Close()) }()
 	text := rapid.StringOfN(rapid.Rune(), 0, 150, 300)
 	id := rapid.StringMatching(`[a-z0-9:]{1,400}`)
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		row := core.Session{
 			Key: id.Draw(rt, "key"), UpdatedAt: rapid.Int64().Draw(rt, "at"), SpawnedBy: id.Draw(rt, "parent"), Label: text.Draw(rt, "label"),
 			LastChannel: text.Draw(rt, "channel"), TotalTokens: rapid.Ptr(rapid.Int64(), true).Draw(rt, "tokens"),

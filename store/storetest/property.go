@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 )
 
 // A step is one call of a Tx method as data: it is made on the store and on the model, and both must answer alike.
@@ -29,7 +30,7 @@ var (
 // checkModel lets random functions run on the store and on the model (rapid draws and shrinks them).
 func checkModel(t *testing.T, s Subject) {
 	u := universe{keys: modelKeys, sources: modelSources}
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "model")
 		require.NoError(rt, err)
 		h := &harness{Assertions: require.New(rt), t: t, ctx: t.Context(), dir: dir, subject: s}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"cordboard/core/proptest"
 	"cordboard/ui/safe"
 )
 
@@ -50,7 +51,7 @@ func anything() *rapid.Generator[string] {
 // TestSafety holds R146, R171 and R225 for any text, width and options.
 func TestSafety(t *testing.T) {
 	r := New()
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		src, width := anything().Draw(t, "src"), rapid.IntRange(0, 60).Draw(t, "width")
 		o := Options{
 			Wrap: Wrap(rapid.IntRange(0, 2).Draw(t, "wrap")), Shift: rapid.IntRange(-1, 30).Draw(t, "shift"), ASCII: rapid.Bool().Draw(t, "ascii"),
@@ -82,7 +83,7 @@ func TestNothingIsLost(t *testing.T) {
 		}, s)
 	}
 	pieces := []string{"\n", "\n", "\n\n", " ", "ab", "cd ", "- ", "> ", "# ", "```\n", "**", "*", "`", "~~", "[", "](", ")", "|", "\n|-|-|\n", "    ", "<b>", "https://x/", "\\"}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		src := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 40).Draw(t, "pieces"), "")
 		got := letters(strings.Join(texts(src, 80, Options{Wrap: WrapAll}), ""))
 		if strings.Contains(src, "](") || strings.Contains(src, "|") {

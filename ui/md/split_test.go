@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"cordboard/core/proptest"
 )
 
 // fragments of Markdown, put together at random to texts where everything meets everything.
@@ -66,7 +68,7 @@ func whole(t require.TestingT, src string, width int, o Options) []string {
 // TestSplitKeepsMeaning: blocks drawn one by one are the text drawn as one.
 func TestSplitKeepsMeaning(t *testing.T) {
 	r := New()
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		src := markdown().Draw(t, "src")
 		o := Options{Wrap: Wrap(rapid.IntRange(0, 2).Draw(t, "wrap"))}
 		require.Equal(t, trimmed(whole(t, src, 40, o)), trimmed(rows(r.Render(src, 40, o).Lines)), "%q", src)
@@ -75,7 +77,7 @@ func TestSplitKeepsMeaning(t *testing.T) {
 
 // TestRegrow: a text that grows is cut as if it had always been there, and what was kept did not change.
 func TestRegrow(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		src := markdown().Draw(t, "src")
 		var blocks []Block
 		for at := 0; at < len(src); {

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"cordboard/core/proptest"
 )
 
 func TestChop(t *testing.T) {
@@ -56,7 +58,7 @@ func TestWindow(t *testing.T) {
 }
 
 func TestPiecesProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		s, w := Line(hostile().Draw(t, "s")), rapid.IntRange(1, 40).Draw(t, "w")
 		for _, piece := range Chop(s, w) {
 			require.LessOrEqual(t, Width(piece), w)

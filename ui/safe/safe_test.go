@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"cordboard/core/proptest"
 )
 
 func TestText(t *testing.T) {
@@ -167,7 +169,7 @@ func hostile() *rapid.Generator[string] {
 }
 
 func TestSafeProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		a, b := hostile().Draw(t, "a"), hostile().Draw(t, "b")
 		for name, f := range map[string]func(string) string{"Line": Line, "Block": Block, "Column": Column} {
 			x, y := f(a), f(b)

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"cordboard/core/proptest"
 )
 
 func TestCuts(t *testing.T) {
@@ -59,7 +61,7 @@ func TestColumnKeepsWhatTerminalsAgreeOn(t *testing.T) {
 }
 
 func TestWidthProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		s, w := Line(hostile().Draw(t, "s")), rapid.IntRange(1, 60).Draw(t, "w")
 		require.Equal(t, ansi.StringWidth(s), Width(s), "the renderer's own measure of %q", s)
 		for name, got := range map[string]string{"Pad": Pad(s, w), "PadLeft": PadLeft(s, w), "Fit": Fit(s, w)} {
@@ -84,7 +86,7 @@ func TestHostileLineChangesOneRow(t *testing.T) {
 		"\x1b[2J", "\x1b[H", "\x1b[10A", "\x1b]0;t\a", "\x1b]8;;u\x1b\\", "\x1bP1$r", "\x1b_x", "\x1b^x", "\x1bX", "\x1bc", "\x1b[?1049h", "\x1b#8",
 		"\x1b[6n", "\r", "\n", "\t", "\b\b", "\x00", "\x7f", "\x9b2J", "\u009b2J", "\u0085", "\xff", "text", "会議", "、", " ", "\x0e", "\u202e",
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		s := strings.Join(rapid.SliceOfN(piece, 0, 20).Draw(t, "pieces"), "")
 		term := vt.NewEmulator(cols, rows)
 		var title string

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"cordboard/core/proptest"
 )
 
 func TestWrap(t *testing.T) {
@@ -48,7 +50,7 @@ func TestWrap(t *testing.T) {
 
 func TestWrapProperties(t *testing.T) {
 	squeeze := strings.NewReplacer(" ", "", "\n", "", "\u3000", "")
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		s, w := Block(hostile().Draw(t, "s")), rapid.IntRange(1, 40).Draw(t, "w")
 		lines := Wrap(s, w)
 		for _, line := range lines {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 	"cordboard/ui/safe"
 	"cordboard/ui/uitest"
 )
@@ -111,7 +112,7 @@ func (broken) Write([]byte) (int, error) { return 0, errFull }
 
 // Whatever is stored, nothing of it can drive a terminal.
 func TestNothingDrivesATerminal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("\x1b\x07\r\n\t`#\u202e\u009b")))).Draw(t, "text")
 		q := quoted(text)
 		m := message(t, `{"role":"assistant","model":`+q+`,"toolName":`+q+`,"errorMessage":`+q+`,"stopReason":"error","content":[{"type":"text","text":`+q+`},{"type":"thinking","thinking":`+q+`},{"type":"toolCall","name":`+q+`,"arguments":`+q+`},{"type":`+q+`}]}`)

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core/config/json5"
+	"cordboard/core/proptest"
 )
 
 // oracleCase is a row of testdata/oracle.jsonl: what the reference implementation makes of an input.
@@ -176,7 +177,7 @@ func TestEveryPathIsFound(t *testing.T) {
 			visit(t, doc, json5.Join(path, m.Name), m.Value)
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		text, err := json.Marshal(anyValue().Draw(t, "value"))
 		require.NoError(t, err)
 		doc, err := json5.Parse(text)

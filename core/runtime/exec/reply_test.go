@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 )
 
 type written struct {
@@ -38,7 +39,7 @@ func replied(t require.TestingT, pieces ...[]byte) string {
 // However the output comes, the reply is the same: each byte that belongs to no character replaced, line breaks at the end removed.
 func TestPiecesDoNotMatter(t *testing.T) {
 	piece := rapid.SliceOfN(rapid.OneOf(rapid.ByteRange(0, 255), rapid.SampledFrom([]byte("\n\r\xe2\x9c\x93\xf0\x9f"))), 0, 12)
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOfN(piece, 0, 8).Draw(t, "pieces")
 		whole := []byte{}
 		for _, p := range pieces {

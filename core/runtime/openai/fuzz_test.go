@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"cordboard/core"
+	"cordboard/core/proptest"
 )
 
 func raw(s string) json.RawMessage {
@@ -70,7 +71,7 @@ func TestCallPieces(t *testing.T) {
 
 // However the arguments of any number of calls are cut and mixed, they come out whole.
 func TestArgumentsComeOutWhole(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		whole := rapid.SliceOfN(rapid.StringMatching(`[a-z{}":, é✓]{1,30}`), 1, 5).Draw(t, "arguments")
 		rest := slices.Clone(whole)
 		pieces := make([]callDelta, 0, len(whole))
