@@ -146,53 +146,14 @@ type MessagePage struct {
 	Generation Generation `json:"generation"`
 	Messages   []Message  `json:"messages"`
 	More       bool       `json:"more,omitempty"`
+	Partial    *Partial   `json:"partial,omitempty"` // what the live run is saying, when this is its transcript
 }
 
-// RecordKind names what RecordQuery asks for.
-type RecordKind string
-
-const (
-	RecordSession    RecordKind = "session" // one session with its entry, generations, children and policy verdict
-	RecordRuns       RecordKind = "runs"
-	RecordRun        RecordKind = "run" // one run, waited for if asked (agent.wait)
-	RecordExchanges  RecordKind = "exchanges"
-	RecordDeliveries RecordKind = "deliveries"
-	RecordOrphans    RecordKind = "orphans" // generations no session names
-)
-
-// RecordQuery asks for records other than heads and messages. Session (key or sessionId) is needed for RecordSession and narrows RecordRuns.
-// Run is needed for RecordRun; the answer then comes when that run has ended, or Wait (ms) is over, and holds the run as it is.
-type RecordQuery struct {
-	Kind    RecordKind `json:"kind"`
-	Session string     `json:"session,omitempty"`
-	Run     string     `json:"run,omitempty"`
-	Wait    int64      `json:"wait,omitempty"`
-	Limit   int        `json:"limit,omitempty"` // 0 = 200
-}
-
-// SessionDetail is everything about one session but its messages.
-type SessionDetail struct {
-	Session     Session         `json:"session"`
-	Head        Head            `json:"head"`
-	Kind        Kind            `json:"kind"`
-	ChatType    ChatType        `json:"chatType,omitempty"`
-	Generations []Generation    `json:"generations"`
-	Children    []string        `json:"children,omitempty"`
-	Runs        []Run           `json:"runs,omitempty"`
-	Send        Verdict         `json:"send"`
-	Sandboxed   bool            `json:"sandboxed,omitempty"`
-	Entry       json.RawMessage `json:"entry,omitempty"`
-}
-
-// RecordPage holds the list that was asked for.
-type RecordPage struct {
-	At          Cursor         `json:"at"`
-	Session     *SessionDetail `json:"session,omitempty"`
-	Runs        []Run          `json:"runs,omitempty"`
-	Reply       string         `json:"reply,omitempty"` // of an ended RecordRun
-	Exchanges   []Exchange     `json:"exchanges,omitempty"`
-	Deliveries  []Delivery     `json:"deliveries,omitempty"`
-	Generations []Generation   `json:"generations,omitempty"`
+// Partial is the reply that a live run is writing: it is in no transcript yet.
+type Partial struct {
+	Run     string `json:"run"`
+	Text    string `json:"text,omitempty"`
+	Thought string `json:"thought,omitempty"`
 }
 
 // SearchQuery looks for Text (case-insensitive) in message texts, most recently updated sessions first, in each the newest message first.
@@ -225,33 +186,6 @@ type SearchPage struct {
 	Next    string      `json:"next,omitempty"`
 }
 
-// Question is asked of Explain: exactly one field is set.
-type Question struct {
-	See    *SeeQuestion `json:"see,omitempty"`
-	Rights *SeeQuestion `json:"rights,omitempty"` // what each tool would say of Caller towards Target
-	Send   string       `json:"send,omitempty"`   // session key: what does the send policy say of it
-}
-
-// SeeQuestion asks whether Caller (a session) may see Target, under the configured scope or another.
-type SeeQuestion struct {
-	Caller string     `json:"caller"`
-	Target string     `json:"target"`
-	Scope  Visibility `json:"scope,omitempty"`
-}
-
-// Explanation is a verdict with what it was drawn from. Rights are in the order of the tools; they are set for that question only.
-type Explanation struct {
-	Verdict Verdict    `json:"verdict"`
-	Scope   *ScopeInfo `json:"scope,omitempty"`
-	Rights  []Right    `json:"rights,omitempty"`
-}
-
-// Right is one tool's verdict on a caller and a target.
-type Right struct {
-	Tool    string  `json:"tool"`
-	Verdict Verdict `json:"verdict"`
-}
-
 // ToolCall is a call of a session tool. As is the calling session's key; "" is the board's actor.
 type ToolCall struct {
 	As     string          `json:"as,omitempty"`
@@ -264,87 +198,6 @@ type ToolCall struct {
 type ToolResult struct {
 	Body    json.RawMessage `json:"body"`
 	Refused *Error          `json:"refused,omitempty"`
-}
-
-// Command is something the operator does. Exactly one operation is set. IfRev, when not 0, is the revision of the row the operator saw:
-// a row written since refuses the command with CodeConflict.
-type Command struct {
-	Key   string `json:"key,omitempty"` // idempotency key
-	IfRev Rev    `json:"ifRev,omitempty"`
-	Patch *Patch `json:"patch,omitempty"`
-	Send  *Send  `json:"send,omitempty"`
-	New   *New   `json:"new,omitempty"`
-	Abort *Abort `json:"abort,omitempty"`
-	Stop  *Stop  `json:"stop,omitempty"`
-	// Inbound is a message of a person at a channel, brought by the operator's own bridge.
-	Inbound *Inbound `json:"inbound,omitempty"`
-	Retry   *Retry   `json:"retry,omitempty"`
-}
-
-// Send is the operator's own message into a session (chat.send): one run, no loop, no announce. Command.Key, when given, becomes the run's
-// id, so that a repetition is the same run.
-type Send struct {
-	Session string `json:"session"`
-	Message string `json:"message"`
-}
-
-// New makes a session of a configured agent ("" = the default agent).
-type New struct {
-	Agent string `json:"agent,omitempty"`
-	Label string `json:"label,omitempty"`
-}
-
-// Stop ends everything of a session and of all that it spawned, down the lineage: live and queued runs, exchanges, deliveries. Nothing of
-// them starts or is announced afterwards.
-type Stop struct {
-	Session string `json:"session"`
-}
-
-// Inbound is one message from a channel (engine.md §5). ID names the group or channel, Peer the person of a direct chat; Command.Key, when
-// given, makes a repetition the same message.
-type Inbound struct {
-	Channel   string   `json:"channel"`
-	ChatType  ChatType `json:"chatType,omitempty"` // "" is direct
-	ID        string   `json:"id,omitempty"`
-	Peer      string   `json:"peer,omitempty"`
-	ThreadID  string   `json:"threadId,omitempty"`
-	AccountID string   `json:"accountId,omitempty"`
-	SenderID  string   `json:"senderId,omitempty"`
-	Name      string   `json:"name,omitempty"`  // of the chat, for people
-	Agent     string   `json:"agent,omitempty"` // whose sessions; "" = the default agent's
-	Text      string   `json:"text"`
-}
-
-// Retry attempts a delivery again that gave up or whose fate is unknown.
-type Retry struct {
-	Delivery string `json:"delivery"`
-}
-
-// Abort ends one run: by its id, or the live one of a session, else the first that is queued there.
-type Abort struct {
-	Run     string `json:"run,omitempty"`
-	Session string `json:"session,omitempty"`
-}
-
-// Patch changes fields of a session (session-tools.md §9): nil leaves one alone, a pointer to the zero value clears it.
-type Patch struct {
-	Session       string      `json:"session"`
-	Label         *string     `json:"label,omitempty"`
-	SendPolicy    *SendPolicy `json:"sendPolicy,omitempty"`
-	ThinkingLevel *string     `json:"thinkingLevel,omitempty"`
-	VerboseLevel  *string     `json:"verboseLevel,omitempty"`
-	Archived      *bool       `json:"archived,omitempty"`
-}
-
-// Receipt says what a command did. Undo, when there is one, takes it back as long as nobody else has changed the row.
-type Receipt struct {
-	Rev  Rev      `json:"rev"`
-	Key  string   `json:"key"` // session it touched
-	Run  string   `json:"run,omitempty"`
-	Runs []string `json:"runs,omitempty"` // that a stop ended
-	// Outcome tells what became of an inbound message that started no run: blocked, or the send policy a /send command set.
-	Outcome string   `json:"outcome,omitempty"`
-	Undo    *Command `json:"undo,omitempty"`
 }
 
 // Stream yields what changes. It is used by one goroutine.

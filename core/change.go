@@ -19,6 +19,7 @@ const (
 	ChangeRun        ChangeKind = "run"
 	ChangeExchange   ChangeKind = "exchange"
 	ChangeDelivery   ChangeKind = "delivery"
+	ChangeHold       ChangeKind = "hold" // ID = session key, "agent:" and agent id, or "" for all
 )
 
 // Change is one record that a transaction wrote. In a Batch the engine fills Head or Run with the newest state, so that a front end need
@@ -46,5 +47,15 @@ type Batch struct {
 	From    Rev      `json:"from"`
 	To      Rev      `json:"to"`
 	Changes []Change `json:"changes,omitempty"`
+	Deltas  []Delta  `json:"deltas,omitempty"`
 	Gap     bool     `json:"gap,omitempty"`
+}
+
+// Delta is text that a live run of a focused session adds to its reply. It is told at most 30 times a second and never kept: Offset is how
+// many bytes were told before it, and one that does not fit says that the Partial is to be read anew (engine.md §7).
+type Delta struct {
+	Session string `json:"session"`
+	Run     string `json:"run"`
+	Offset  int    `json:"offset"`
+	Text    string `json:"text"`
 }

@@ -47,6 +47,9 @@ type Session struct {
 
 	LiveRun     string     `json:"liveRun,omitempty"` // id of the running run: the session's mutex
 	LastOutcome RunOutcome `json:"lastOutcome,omitempty"`
+	Asks        bool       `json:"asks,omitempty"`        // its live run waits on the operator
+	Undelivered bool       `json:"undelivered,omitempty"` // its last outbound text was blocked, gave up or has an unknown fate
+	Held        bool       `json:"held,omitempty"`        // what is queued does not start until the operator lets it
 	ArchivedAt  int64      `json:"archivedAt,omitempty"`
 	Source      string     `json:"source,omitempty"` // directory it was imported from: the session is mirrored (engine.md §9)
 }
@@ -70,11 +73,15 @@ const (
 	FlagLabelled      // the session has a label of its own
 	FlagParentOnRow   // Parent was too long for the index: read the row
 	FlagChatKnownKind // chatType was stored (group or channel), so Kind does not come from the key alone
+	FlagAsks          // the live run waits on the operator
+	FlagUndelivered   // the last outbound text was blocked, gave up or has an unknown fate
+	FlagHeld          // what is queued does not start
 )
 
 var headFlagNames = [...]string{
 	"archived", "mirrored", "sendAllow", "sendDeny", "aborted", "failed", "tokens", "tokensStale",
 	"context", "labelled", "parentOnRow", "chatKind",
+	"asks", "undelivered", "held",
 }
 
 // Has reports whether every flag of want is set.

@@ -57,6 +57,9 @@ func headFlags(s *core.Session) core.HeadFlags {
 	aborted := s.AbortedLastRun != nil && *s.AbortedLastRun
 	set(core.FlagAborted, aborted || s.LastOutcome == core.OutcomeAborted || s.LastOutcome == core.OutcomeInterrupted)
 	set(core.FlagFailed, s.LastOutcome == core.OutcomeError || s.LastOutcome == core.OutcomeTimeout)
+	set(core.FlagAsks, s.Asks)
+	set(core.FlagUndelivered, s.Undelivered)
+	set(core.FlagHeld, s.Held)
 	set(core.FlagTokensKnown, s.TotalTokens != nil)
 	set(core.FlagTokensStale, s.TokensStale)
 	set(core.FlagContextKnown, s.ContextTokens != nil)
