@@ -18,7 +18,8 @@ const (
 	RecordHolds      RecordKind = "holds"
 )
 
-// RecordQuery asks for records other than heads and messages. Session (key or sessionId) is needed for RecordSession and narrows RecordRuns.
+// RecordQuery asks for records other than heads and messages. Session (key or sessionId) is needed for RecordSession and narrows RecordRuns,
+// RecordDeliveries and RecordExchanges, of which both sides count. State narrows RecordDeliveries.
 // Run is needed for RecordRun; the answer then comes when that run has ended, or Wait (ms) is over, and holds the run as it is.
 type RecordQuery struct {
 	Kind    RecordKind `json:"kind"`
@@ -28,6 +29,8 @@ type RecordQuery struct {
 	ID      string     `json:"id,omitempty"`
 	Before  Rev        `json:"before,omitempty"` // of RecordAudit: only entries of earlier revisions
 	Limit   int        `json:"limit,omitempty"`  // 0 = 200
+
+	State DeliveryState `json:"state,omitempty"`
 }
 
 // SessionDetail is everything about one session but its messages.

@@ -127,6 +127,12 @@ const (
 	DeliveryExpired       DeliveryState = "expired"
 )
 
+// DeliveryStates lists every state of a delivery, in the order in which they come.
+var DeliveryStates = []DeliveryState{
+	DeliveryPending, DeliveryAttempting, DeliveryDelivered, DeliveryGaveUp, DeliveryUnknown, DeliveryBlocked, DeliveryCancelled,
+	DeliveryUndeliverable, DeliveryExpired,
+}
+
 // Delivery is one outbound text: stored before it is attempted (engine.md §5).
 type Delivery struct {
 	ID            string          `json:"id"`

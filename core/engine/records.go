@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -61,9 +62,9 @@ func (b *board) records(r core.Reader, q core.RecordQuery, page *core.RecordPage
 	case core.RecordRun:
 		err = b.oneRun(r, q.Run, page)
 	case core.RecordExchanges:
-		page.Exchanges, err = take(q.Limit, r.Exchanges)
+		page.Exchanges, err = newest(q.Limit, exchangesOf(r, sessionKey), func(x *core.Exchange) int64 { return x.CreatedAt })
 	case core.RecordDeliveries:
-		page.Deliveries, err = take(q.Limit, r.Deliveries)
+		page.Deliveries, err = deliveriesOf(r, sessionKey, q)
 	case core.RecordOrphans:
 		page.Generations, err = b.orphans(r, q.Limit)
 	default:
@@ -83,6 +84,48 @@ func (b *board) oneRun(r core.Reader, id string, page *core.RecordPage) error {
 		page.Reply, err = b.replyOf(r, &run)
 	}
 	return err
+}
+
+// exchangesOf walks the exchanges that a session has a side in, all of them for "".
+func exchangesOf(r core.Reader, sessionKey string) func(func(*core.Exchange) bool) error {
+	return func(visit func(*core.Exchange) bool) error {
+		return r.Exchanges(func(x *core.Exchange) bool {
+			return sessionKey != "" && x.RequesterKey != sessionKey && x.TargetKey != sessionKey || visit(x)
+		})
+	}
+}
+
+// deliveriesOf lists deliveries of a session, all for "", and of a state.
+func deliveriesOf(r core.Reader, sessionKey string, q core.RecordQuery) ([]core.Delivery, error) {
+	if q.State != "" && !slices.Contains(core.DeliveryStates, q.State) {
+		states := make([]string, len(core.DeliveryStates))
+		for i, state := range core.DeliveryStates {
+			states[i] = string(state)
+		}
+		return nil, core.Errorf(core.CodeInvalidParams, "state %q: one of %s", q.State, strings.Join(states, ", ")).Accept(states...)
+	}
+	return newest(q.Limit, func(visit func(*core.Delivery) bool) error {
+		return r.Deliveries(func(d *core.Delivery) bool {
+			return sessionKey != "" && d.SessionKey != sessionKey || q.State != "" && d.State != q.State || visit(d)
+		})
+	}, func(d *core.Delivery) int64 { return d.CreatedAt })
+}
+
+// newest copies the n newest records of a walk that is in the order of their ids, the newest first. It keeps at most twice as many.
+func newest[T any](n int, walk func(func(*T) bool) error, at func(*T) int64) ([]T, error) {
+	list := []T{}
+	order := func() {
+		slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(at(&b), at(&a)) })
+		list = list[:min(n, len(list))]
+	}
+	err := walk(func(record *T) bool {
+		if list = append(list, *record); len(list) == 2*n {
+			order()
+		}
+		return true
+	})
+	order()
+	return list, err
 }
 
 // take copies the first n records of a walk. Records hold no borrowed bytes: the store decodes each anew.

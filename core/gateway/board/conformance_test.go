@@ -204,6 +204,7 @@ func questions() []question {
 		records("run", core.RecordQuery{Kind: core.RecordRun, Run: "nobody", Wait: 1}),
 		records("exchanges", core.RecordQuery{Kind: core.RecordExchanges}),
 		records("deliveries", core.RecordQuery{Kind: core.RecordDeliveries}),
+		records("deliveries in no state", core.RecordQuery{Kind: core.RecordDeliveries, State: "lost"}),
 		records("orphans", core.RecordQuery{Kind: core.RecordOrphans}),
 		records("unknown", core.RecordQuery{Kind: "wishes"}),
 		search("text", core.SearchQuery{Text: "rollback", Generation: true}),
