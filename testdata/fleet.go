@@ -7,3 +7,8 @@ import "embed"
 //
 //go:embed openclaw
 var Fleet embed.FS
+
+// DemoConfig is the config that the fleet is shown under.
+//
+//go:embed demo.json5
+var DemoConfig []byte

@@ -55,7 +55,7 @@ func globalActions() []action {
 		{id: "mouse.toggle", text: "let the mouse scroll and choose, or leave it to the terminal", run: (*Model).toggleMouse},
 		{id: "notices.open", keys: []string{"ctrl+n"}, text: "what was told lately", run: (*Model).openNotices},
 		{id: "console.redraw", keys: []string{"ctrl+l"}, text: "draw the screen anew", run: func(*Model) tea.Cmd { return tea.ClearScreen }},
-		{id: "console.suspend", keys: []string{"ctrl+z"}, text: "suspend; fg brings it back", run: func(*Model) tea.Cmd { return tea.Suspend }, off: func(m *Model) string { return m.env.NoSuspend }},
+		{id: "console.suspend", keys: []string{"ctrl+z"}, text: "suspend; fg brings it back", run: (*Model).suspend, off: (*Model).noSuspend},
 		{id: "console.quit", keys: []string{"q"}, text: "quit; nothing that runs is stopped by it", hint: "quit", run: (*Model).quit},
 		{id: "console.interrupt", keys: []string{"ctrl+c"}, text: "quit too; it stops nothing that runs", run: (*Model).interrupt},
 	}

@@ -44,8 +44,8 @@ type Env struct {
 	// Accessible makes the screen linear: one pane, no boxes, what changes is told in lines of its own, and Cursor says where the
 	// terminal's own cursor belongs. ASCII draws our own signs and borders in it. Mouse says that the wheel and clicks are wanted.
 	Accessible, ASCII, Mouse bool
-	// NoSuspend is why the console cannot be suspended; "" = it can.
-	NoSuspend string
+	// NoSuspend is why the console cannot be suspended now; "" = it can. nil = it always can.
+	NoSuspend func() string
 	// Notify tells of a failure outside the screen (ui.notifications); nil = nobody wants that.
 	Notify func(text string)
 	// Keys are the operator's own keys, checked by ReadKeys.

@@ -46,6 +46,15 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, m.guard(tea.Batch(cmd, m.settle()))
 }
 
+func (m *Model) suspend() tea.Cmd { return tea.Suspend }
+
+func (m *Model) noSuspend() string {
+	if m.env.NoSuspend == nil {
+		return ""
+	}
+	return m.env.NoSuspend()
+}
+
 // resume draws everything anew after fg; the mouse, if it was wanted, has been given back (R186, R187).
 func (m *Model) resume() tea.Cmd {
 	if m.mouse {
@@ -77,7 +86,7 @@ func (m *Model) press(msg tea.KeyMsg) tea.Cmd {
 	if m.typing() {
 		switch {
 		case msg.String() == "ctrl+z":
-			return tea.Suspend // wherever ctrl+c works too
+			return m.perform(m.action("console.suspend")) // wherever ctrl+c works too
 		case escFirst(msg):
 			msg = tea.KeyMsg{Type: tea.KeyEsc}
 		}

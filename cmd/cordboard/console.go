@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,7 @@ type consoleFlags struct {
 	theme                         string
 	follow                        string // a running OpenClaw's directory
 	readOnly, accessible, ascii   bool
+	inProcess                     bool
 }
 
 func (a *app) addConsoleFlags(c *cobra.Command) {
@@ -64,6 +66,9 @@ func (a *app) needTerminal() error {
 // openConsole opens the console on the store; the default one it makes when there is none. It attaches to the store's owner, which it starts when
 // there is none; with --readonly it starts none and reads the store where there is none.
 func (a *app) openConsole(c *cobra.Command, _ []string) error {
+	if a.console.inProcess && a.console.readOnly {
+		return &usageError{errors.New("--in-process and --readonly do not go together: an owner puts its store in order")}
+	}
 	if err := a.needTerminal(); err != nil {
 		return err
 	}
@@ -80,8 +85,15 @@ func (a *app) openConsole(c *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	defer h.Close()
-	return a.openHost(c, h)
+	return errors.Join(a.openHost(c, h), a.leave(h))
+}
+
+// leave closes the way to the store. What runs in this process is told of, for it may take as long as engine.drain to end.
+func (a *app) leave(h *host.Host) error {
+	if runs, _ := h.Busy(context.Background()); runs > 0 {
+		fmt.Fprintf(a.err, "waiting for %s to end; ctrl+c interrupts\n", counted(runs, "run"))
+	}
+	return h.Close()
 }
 
 // openHost opens the console on an open store as the operator, as config and flags say.
@@ -108,12 +120,15 @@ func (a *app) openHost(c *cobra.Command, h *host.Host) error {
 			s.notices = append(s.notices, "your keymap is left out, the usual keys are in force: "+err.Error())
 		}
 	}
-	s.export, s.found = exporter(h, exportDir), a.openClawDirs()
+	s.export, s.found, s.noSuspend = exporter(h, exportDir), a.openClawDirs(), suspending(h)
 	return a.open(c.Context(), b, s)
 }
 
 // consoleHost is the way to the store for a console.
 func (a *app) consoleHost(ctx context.Context, o host.Options) (*host.Host, error) {
+	if a.console.inProcess {
+		return host.InProcess(ctx, o, host.ServeOptions{Log: slog.New(slog.DiscardHandler)})
+	}
 	if !a.console.readOnly {
 		return host.Attach(ctx, o)
 	}
@@ -139,7 +154,9 @@ type setting struct {
 	notices []string
 	export  func(ctx context.Context, session string) (string, error)
 	found   []string // OpenClaw state directories to offer
-	again   []string // the command line that comes back here, without what the operator chose inside; nil = there is no coming back
+	// noSuspend is why the console cannot be suspended, "" when it can.
+	noSuspend func() string
+	again     []string // the command line that comes back here, without what the operator chose inside; nil = there is no coming back
 }
 
 // open runs the console on a board until the operator leaves it.
@@ -159,7 +176,7 @@ func (a *app) open(ctx context.Context, b core.Board, s setting) error {
 		Theme: look.styles, ThemeName: look.name, ThemeAsked: s.ui.Theme, ThemeFixed: a.console.theme != "", Looks: look.others(),
 		Keys: s.keys, State: s.state, Notices: append(s.notices, look.notices...),
 		Accessible: accessible, ASCII: a.console.ascii || eastAsian(a.getenv("RUNEWIDTH_EASTASIAN")), Mouse: s.ui.Mouse,
-		NoSuspend: noSuspend(), Notify: bell(out, s.ui.Notifications), Export: s.export, OpenClaw: s.found, Outside: a.outside(out),
+		NoSuspend: s.noSuspend, Notify: bell(out, s.ui.Notifications), Export: s.export, OpenClaw: s.found, Outside: a.outside(out),
 	})
 	if screen, ok := out.(*screen); ok && accessible {
 		screen.cursor = m.Cursor

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -44,12 +45,15 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	if err := os.CopyFS(source, fleet()); err != nil {
 		return err
 	}
-	o := host.Options{Dir: filepath.Join(dir, "store"), ConfigGiven: true, Version: version()}
-	defaults, _, err := o.LoadConfig()
+	o := host.Options{Dir: filepath.Join(dir, "store"), ConfigPath: filepath.Join(dir, "demo.json5"), ConfigGiven: true, Version: version()}
+	if err := os.WriteFile(o.ConfigPath, testdata.DemoConfig, 0o600); err != nil {
+		return err
+	}
+	cfg, _, err := o.LoadConfig()
 	if err != nil {
 		return err
 	}
-	h, err := host.Own(ctx, o)
+	h, err := host.InProcess(ctx, o, host.ServeOptions{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
@@ -62,7 +66,7 @@ func (a *app) demo(ctx context.Context, dir string) error {
 		return err
 	}
 	defer b.Close()
-	return a.open(ctx, b, setting{title: "demo", ui: defaults.UI, export: exporter(h, exportDir)})
+	return a.open(ctx, b, setting{title: "demo", ui: cfg.UI, export: exporter(h, exportDir), noSuspend: suspending(h)})
 }
 
 func fleet() fs.FS {

@@ -143,7 +143,11 @@ func (a *app) followConsole(c *cobra.Command) error {
 	if err := host.CheckSource(a.console.follow); err != nil {
 		return err
 	}
-	h, err := host.OwnOrAttached(c.Context(), a.options(c))
+	open := host.OwnOrAttached
+	if a.console.inProcess {
+		open = a.consoleHost
+	}
+	h, err := open(c.Context(), a.options(c))
 	if err != nil {
 		return inUse(a.console.follow, err)
 	}
@@ -159,7 +163,7 @@ func (a *app) followConsole(c *cobra.Command) error {
 			return errors.Join(err, h.Close())
 		}
 	}
-	err = errors.Join(a.openHost(c, h), h.Close(), <-ended)
+	err = errors.Join(a.openHost(c, h), a.leave(h), <-ended)
 	seen.write(a.err)
 	return err
 }

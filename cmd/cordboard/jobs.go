@@ -2,12 +2,33 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"cordboard/core/host"
 )
+
+// suspending is why a console on this host cannot be suspended now, "" when it can: a stop stops the whole process, and with it what runs in
+// it (gateway.md §1).
+func suspending(h *host.Host) func() string {
+	alone := noSuspend()
+	return func() string {
+		runs, clients := h.Busy(context.Background())
+		switch {
+		case alone != "":
+			return alone
+		case runs > 0:
+			return counted(runs, "run") + " would stand still: agents run in this process"
+		case clients > 0:
+			return counted(clients, "client") + " would get no answer: the store's owner is this process"
+		}
+		return ""
+	}
+}
 
 // noSuspend is why the console cannot be suspended, "" when it can: a process that nobody in its session waits for is not stopped by
 // SIGTSTP, and nobody could bring it back (setpgid(2), orphaned process groups). So it is where the console is all that runs in a tmux

@@ -127,6 +127,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "read", Title: "Read:"}, &cobra.Group{ID: "talk", Title: "Talk:"}, &cobra.Group{ID: "fill", Title: "Fill the store:"},
 		&cobra.Group{ID: "care", Title: "Look after it:"})
 	a.addConsoleFlags(root)
+	root.Flags().BoolVar(&a.console.inProcess, "in-process", false, "be the owner of the store in this process: agents run here, and end with the console")
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = group

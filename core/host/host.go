@@ -5,7 +5,8 @@
 //	Read     the owner's board when there is an owner, else the store read-only      read verbs, the console with --readonly
 //	Attach   the owner's board; an owner is started when there is none               console, send, new, wait, abort
 //	Own      the store for this process alone, no engine running                     import without an owner, demo, bench
-//	Serve    be the owner
+//	Serve      be the owner
+//	InProcess  be the owner beside other work                                           demo, the console with --in-process
 //
 // serve.go is the owner, session.go what it answers, attach.go the way to it, spawn.go how one is started, care.go what looks after the
 // store.
@@ -58,8 +59,9 @@ type Host struct {
 	store   *bolt.Store
 	engine  *engine.Engine
 	follows follows
-	owner   *link // instead of the store and the engine
-	roam    *roam // instead of all these: whichever there is
+	owner   *link   // instead of the store and the engine
+	inside  *inside // the owner that store and engine belong to, when it lives in this process
+	roam    *roam   // instead of all these: whichever there is
 }
 
 // Read is a way to read the store: through the owner while there is one, else from the file, which another process may take over between
@@ -238,6 +240,8 @@ func (h *Host) Backup(ctx context.Context, w io.Writer) error {
 func (h *Host) Close() error {
 	h.follows.close()
 	switch {
+	case h.inside != nil:
+		return h.inside.close()
 	case h.roam != nil:
 		return h.roam.close()
 	case h.owner != nil:

@@ -43,6 +43,10 @@ type server struct {
 	since   time.Time
 	idles   time.Duration
 
+	path     string // of the socket
+	listener net.Listener
+	hurry    context.Context // its end cuts the grace of running runs short
+
 	open     atomic.Int64  // connections
 	moved    chan struct{} // one came or went
 	draining atomic.Bool
@@ -53,46 +57,63 @@ type server struct {
 // Serve owns the store until ctx ends or nobody needs it any more: it puts in order what an earlier owner left, runs agents and answers
 // clients on the socket of the data directory. When ctx ends it starts no more runs, gives those that run the configured grace
 // (engine.drain) and ends the rest as interrupted. A store that is owned already is CodeStoreLocked.
-func Serve(ctx context.Context, o Options, so ServeOptions) (err error) {
+func Serve(ctx context.Context, o Options, so ServeOptions) error {
+	if so.IdleExit > 0 && o.LockWait == 0 {
+		o.LockWait = startWait
+	}
+	s, err := newServer(ctx, o, so)
+	if err != nil {
+		return err
+	}
+	return s.serve(ctx)
+}
+
+// newServer takes the store, puts it in order, starts the engine and makes the socket.
+func newServer(ctx context.Context, o Options, so ServeOptions) (s *server, err error) {
 	if o.Clock == nil {
 		o.Clock = realClock{}
 	}
 	cfg, _, err := o.effective()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	path, err := o.socket()
 	if err != nil {
-		return err
-	}
-	if so.IdleExit > 0 && o.LockWait == 0 {
-		o.LockWait = startWait
+		return nil, err
 	}
 	store, err := bolt.Open(bolt.Options{Dir: o.dir(), Timeout: o.LockWait})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }() // last: the lock is what others wait for
-	s := &server{
+	s = &server{
 		options: o, config: o.configFile(), log: so.Log, clock: o.Clock, store: store, since: o.Clock.Now(), idles: so.IdleExit,
-		moved: make(chan struct{}, 1), imports: make(chan struct{}, 1),
+		path: path, moved: make(chan struct{}, 1), imports: make(chan struct{}, 1), hurry: context.Background(),
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.letGo())
+		}
+	}()
 	s.engine, err = engine.New(store, cfg, engine.Options{
 		Version: o.Version, Owner: "serve, pid " + strconv.Itoa(os.Getpid()), Clock: o.Clock, Channels: channelsOf(cfg),
 		Runtimes: o.runtimesOf(cfg, o.Clock, path),
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.engine.Start(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	defer s.engine.Stop(context.Background())
-	listener, err := listen(path)
-	if err != nil {
-		return err
+	s.listener, err = listen(path)
+	return s, err
+}
+
+// letGo stops the engine, if it still runs, and closes the store last: its lock is what others wait for.
+func (s *server) letGo() error {
+	if s.engine != nil {
+		s.engine.Stop(s.hurry)
 	}
-	return s.serve(ctx, path, listener)
+	return s.store.Close()
 }
 
 // channelsOf makes the channels that carry texts out of the process.
@@ -125,11 +146,12 @@ func listen(path string) (net.Listener, error) {
 }
 
 // serve answers until the end, and takes the socket away while it still holds the store.
-func (s *server) serve(ctx context.Context, path string, listener net.Listener) error {
+func (s *server) serve(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, s.letGo()) }()
 	s.wire = wire.NewServer(s.greet, s.count)
 	served := make(chan error, 1)
-	go func() { served <- s.wire.Serve(listener) }()
-	s.log.Info("serving", "socket", path, "version", s.options.Version, "pid", os.Getpid())
+	go func() { served <- s.wire.Serve(s.listener) }()
+	s.log.Info("serving", "socket", s.path, "version", s.options.Version, "pid", os.Getpid())
 	idle := make(chan struct{})
 	watch, unwatch := context.WithCancel(ctx)
 	go func() {
@@ -151,8 +173,8 @@ func (s *server) serve(ctx context.Context, path string, listener net.Listener) 
 	<-idle
 	s.log.Info("ending", "reason", reason)
 	s.draining.Store(true)
-	s.engine.Stop(context.Background()) // clients hear how their runs ended
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	s.engine.Stop(s.hurry) // clients hear how their runs ended
+	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.log.Warn("the socket stays", "error", err)
 	}
 	s.wire.Close(reason)
