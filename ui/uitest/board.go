@@ -1,5 +1,5 @@
 // Package uitest has a board that lives in memory, for tests and benchmarks of the console that need fleets, floods and faults which no
-// imported directory holds. It answers reads as the engine does, by the same orders and bounds; it writes nothing.
+// imported directory holds. It answers reads as the engine does, by the same orders and bounds; of commands it knows few.
 package uitest
 
 import (
@@ -22,6 +22,7 @@ type Board struct {
 	err     error
 	rev     core.Rev
 	streams map[*stream]bool
+	rec     records
 }
 
 var _ core.Board = (*Board)(nil)
@@ -41,7 +42,7 @@ func New(path string) *Board {
 	}
 }
 
-// Put adds or replaces a session, its and tells the watchers. What d leaves out is plain: the
+// Put adds or replaces a session and tells the watchers. What d leaves out is plain: the
 // current generation is named like the key, sending is allowed.
 func (b *Board) Put(h core.Head, d core.SessionDetail) {
 	b.mu.Lock()
@@ -233,10 +234,13 @@ func (b *Board) generation(q core.MessageQuery) (core.Generation, error) {
 	return core.Generation{}, core.Errorf(core.CodeNotFound, "no transcript answers to %q", cmp.Or(q.Generation, q.Session))
 }
 
-// Records implements core.Board for RecordSession.
+// Records implements core.Board.
 func (b *Board) Records(_ context.Context, q core.RecordQuery) (core.RecordPage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if page, ok := b.list(q); ok {
+		return page, b.err
+	}
 	d, ok := b.detail[q.Session]
 	if !ok {
 		return core.RecordPage{}, core.Errorf(core.CodeNotFound, "no session answers to %q", q.Session)
@@ -252,6 +256,11 @@ func (b *Board) Records(_ context.Context, q core.RecordQuery) (core.RecordPage,
 		}
 	}
 	slices.Sort(d.Children)
+	for _, r := range slices.Backward(b.rec.runs) {
+		if r.SessionKey == q.Session {
+			d.Runs = append(d.Runs, r)
+		}
+	}
 	return core.RecordPage{At: b.at(), Session: &d}, b.err
 }
 
@@ -283,8 +292,17 @@ func (b *Board) Call(context.Context, core.ToolCall) (core.ToolResult, error) {
 	return core.ToolResult{}, unsupported("call")
 }
 
-// Do is refused.
-func (b *Board) Do(context.Context, core.Command) (core.Receipt, error) {
+// Do implements core.Board for what is about runs, deliveries and holds.
+func (b *Board) Do(_ context.Context, c core.Command) (core.Receipt, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rec.commands = append(b.rec.commands, c)
+	if b.rec.refusal != nil {
+		return core.Receipt{}, b.rec.refusal
+	}
+	if receipt, ok, err := b.work(c); ok {
+		return receipt, err
+	}
 	return core.Receipt{}, unsupported("do")
 }
 
