@@ -81,7 +81,12 @@ type Reader interface {
 	// Due walks the due entries up to and including the given time, soonest first.
 	Due(until int64, visit func(Due) bool) error
 	Idempotent(scope string) (answer Answer, ok bool, err error)
-	Audit(after Rev, visit func(*AuditEntry) bool) error
+	// Audit walks the commands of revisions before the given one (0 = all), newest first.
+	Audit(before Rev, visit func(*AuditEntry) bool) error
+	// Holds walks the holds: the one of all first, then those of agents and of sessions, each by name.
+	Holds(visit func(*Hold) bool) error
+	// Usage walks the counters, newest day first, then by agent and model.
+	Usage(visit func(*UsageRow) bool) error
 	SourceFile(source, path string) (f SourceFile, ok bool, err error)
 	SourceFiles(source string, visit func(*SourceFile) bool) error
 }
@@ -109,6 +114,10 @@ type Tx interface {
 	PutIdempotent(scope string, a Answer) error
 	// AddAudit records a command under this transaction's revision.
 	AddAudit(e AuditEntry) error
+	// PutHold keeps a hold, or removes it when it is released. Nothing is written when that changes nothing.
+	PutHold(h Hold) error
+	// AddUsage adds to the counters of a row's day, agent and model. A cost that is not known adds nothing to one that is.
+	AddUsage(u UsageRow) error
 	PutSourceFile(f SourceFile) error
 }
 

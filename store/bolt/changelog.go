@@ -39,7 +39,7 @@ func (c *changeSet) note(change core.Change) {
 
 var changeKinds = [...]core.ChangeKind{
 	core.ChangeSession, core.ChangeMessages, core.ChangeGeneration, core.ChangeRun,
-	core.ChangeExchange, core.ChangeDelivery,
+	core.ChangeExchange, core.ChangeDelivery, core.ChangeHold,
 }
 
 const changeDeleted = 0x80 // set in a change's kind byte

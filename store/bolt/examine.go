@@ -67,6 +67,15 @@ func (x *examination) records() error {
 	if err := readable[core.SourceFile](x, bSource, "source file", nil); err != nil {
 		return err
 	}
+	if err := readable(x, bHold, "hold", func(h *core.Hold) string { return string(holdKey(h)) }); err != nil {
+		return err
+	}
+	if err := readable(x, bUsage, "usage counter", func(u *core.UsageRow) string {
+		k, _ := usageKey(u) // of a day that is none it is nil, which no key is
+		return string(k)
+	}); err != nil {
+		return err
+	}
 	return x.walk(bDue, nil, nil, func(k, _ []byte) bool {
 		if _, ok := decodeDue(k); !ok {
 			x.report.found(doExport, "%v", damagedRecord("due entry", string(k), errShort))

@@ -1,6 +1,8 @@
 package bolt
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -20,12 +22,17 @@ type Migration struct {
 	Run      func(tx *bbolt.Tx) error
 }
 
-// With returns the options with hooks set.
+// With returns the options with hooks set; migrations are added to those that are.
 func (o Options) With(h Hooks) Options {
 	o.after, o.logKeep, o.logSlice = h.After, h.Keep, h.Slice
+	if len(h.Migrations) == 0 {
+		return o
+	}
+	o.migrations = slices.Clone(migrations)
 	for _, m := range h.Migrations {
 		o.migrations = append(o.migrations, migration{to: m.To, what: "test", readable: m.Readable, run: m.Run})
 	}
+	slices.SortFunc(o.migrations, func(a, b migration) int { return cmp.Compare(a.to, b.to) })
 	return o
 }
 

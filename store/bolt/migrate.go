@@ -18,7 +18,9 @@ type migration struct {
 }
 
 // migrations in order of their numbers. A change of layout that old stores must follow is added here.
-var migrations = []migration{}
+var migrations = []migration{
+	{to: 2, what: "tables of holds and usage", readable: true, run: createBuckets},
+}
 
 func currentSchema(all []migration) int {
 	schema := firstSchema

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"math"
 
 	"cordboard/core"
 )
@@ -24,6 +25,20 @@ func record[T any](t *txn, id bucket, what, name string) (r T, ok bool, err erro
 func records[T any](t *txn, id bucket, what string, prefix, from []byte, visit func(k []byte, r *T) bool) error {
 	var bad error
 	err := t.walk(id, prefix, from, func(k, v []byte) bool {
+		var r T
+		if err := decode(v, what, string(k), &r); err != nil {
+			bad = cmp.Or(bad, err)
+			return true
+		}
+		return visit(k, &r)
+	})
+	return cmp.Or(err, bad)
+}
+
+// recordsBack walks JSON records against key order, from the last key before the given one.
+func recordsBack[T any](t *txn, id bucket, what string, before []byte, visit func(k []byte, r *T) bool) error {
+	var bad error
+	err := t.walkBack(id, nil, before, func(k, v []byte) bool {
 		var r T
 		if err := decode(v, what, string(k), &r); err != nil {
 			bad = cmp.Or(bad, err)
@@ -200,9 +215,12 @@ func (t *txn) sweepAnswers(before int64) error {
 	return nil
 }
 
-// Audit walks the commands recorded after a revision, oldest first.
-func (t *txn) Audit(after core.Rev, visit func(*core.AuditEntry) bool) error {
-	return records(t, bAudit, "audit entry", nil, be64(uint64(after)+1), func(_ []byte, r *core.AuditEntry) bool { return visit(r) })
+// Audit walks the commands of the revisions before a given one, newest first.
+func (t *txn) Audit(before core.Rev, visit func(*core.AuditEntry) bool) error {
+	if before == 0 {
+		before = math.MaxUint64
+	}
+	return recordsBack(t, bAudit, "audit entry", be64(uint64(before)), func(_ []byte, r *core.AuditEntry) bool { return visit(r) })
 }
 
 // AddAudit records a command.

@@ -35,7 +35,7 @@ var (
 // Rev is the revision of the snapshot; in an Update function the one that its writes will carry.
 func (t *txn) Rev() core.Rev { return t.rev }
 
-// bucket returns a table. Its absence is damage: open made them all.
+// bucket returns a table. Its absence is damage: open made them all, or told of an older schema that is only read (see has).
 func (t *txn) bucket(id bucket) *bbolt.Bucket {
 	if t.tx == nil {
 		panic("a store Reader was used after its function had returned")
@@ -52,6 +52,9 @@ func (t *txn) bucket(id bucket) *bbolt.Bucket {
 	}
 	return t.buckets[id]
 }
+
+// has reports whether a table is there that stores of an older schema lack: one that is only read was not migrated.
+func (t *txn) has(id bucket) bool { return t.tx != nil && t.tx.Bucket(bucketNames[id]) != nil }
 
 func (t *txn) get(id bucket, key []byte) []byte {
 	t.inStore = true

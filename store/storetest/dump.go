@@ -26,6 +26,8 @@ type content struct {
 	Due         []core.Due
 	Audit       []core.AuditEntry
 	Sources     []core.SourceFile
+	Holds       []core.Hold
+	Usage       []core.UsageRow
 }
 
 // universe names what cannot be listed.
@@ -112,6 +114,14 @@ func (h *harness) recordContent(r core.Reader, u universe, c *content) {
 	}))
 	h.NoError(r.Audit(0, func(e *core.AuditEntry) bool {
 		c.Audit = append(c.Audit, *e)
+		return true
+	}))
+	h.NoError(r.Holds(func(hold *core.Hold) bool {
+		c.Holds = append(c.Holds, *hold)
+		return true
+	}))
+	h.NoError(r.Usage(func(u *core.UsageRow) bool {
+		c.Usage = append(c.Usage, *u)
 		return true
 	}))
 	for _, source := range u.sources {

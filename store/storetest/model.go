@@ -24,6 +24,8 @@ type model struct {
 	due        map[core.Due]bool
 	audit      []core.AuditEntry
 	sources    map[[2]string]core.SourceFile
+	holds      map[core.Hold]bool
+	usage      map[core.UsageRow]int64 // how often one run of 3 tokens was added to a counter
 	log        []core.Revision
 
 	wrote   bool
@@ -35,7 +37,7 @@ func newModel() *model {
 		sessions: map[string]core.Session{}, rowRev: map[string]core.Rev{}, entries: map[string]string{},
 		gens: map[string]core.Generation{}, messages: map[string][]core.Message{}, runs: map[string]core.Run{},
 		exchanges: map[string]core.Exchange{}, deliveries: map[string]core.Delivery{}, due: map[core.Due]bool{},
-		sources: map[[2]string]core.SourceFile{},
+		sources: map[[2]string]core.SourceFile{}, holds: map[core.Hold]bool{}, usage: map[core.UsageRow]int64{},
 	}
 }
 
@@ -46,6 +48,7 @@ func (m *model) begin() *model {
 	out.gens, out.messages, out.runs = maps.Clone(m.gens), maps.Clone(m.messages), maps.Clone(m.runs)
 	out.exchanges, out.deliveries = maps.Clone(m.exchanges), maps.Clone(m.deliveries)
 	out.due, out.sources = maps.Clone(m.due), maps.Clone(m.sources)
+	out.holds, out.usage = maps.Clone(m.holds), maps.Clone(m.usage)
 	out.runOrder, out.audit, out.log = slices.Clip(m.runOrder), slices.Clip(m.audit), slices.Clip(m.log)
 	out.wrote, out.changes, out.rev = false, nil, m.rev+1
 	return &out
@@ -171,6 +174,22 @@ func (m *model) putRun(r core.Run) {
 	})
 }
 
+func (m *model) hold(h core.Hold, release bool) {
+	if m.holds[h] != release {
+		return
+	}
+	id := h.Session
+	if h.Agent != "" {
+		id = "agent:" + h.Agent
+	}
+	m.note(core.Change{Kind: core.ChangeHold, ID: id, Deleted: release})
+	if release {
+		delete(m.holds, h)
+	} else {
+		m.holds[h] = true
+	}
+}
+
 // heads derives every head, newest first.
 func (m *model) heads() []core.Head {
 	var out []core.Head
@@ -215,7 +234,20 @@ func (m *model) runState(key string) core.RunState {
 func (m *model) content(u universe) content {
 	c := content{
 		Rev: m.rev, Sessions: m.sessions, Entries: m.entries, Heads: m.heads(), Children: map[string][]string{}, Generations: m.gens,
-		OfSession: map[string][]string{}, Messages: map[string][]core.Message{}, RunsOf: map[string][]string{}, Audit: m.audit,
+		OfSession: map[string][]string{}, Messages: map[string][]core.Message{}, RunsOf: map[string][]string{},
+	}
+	for _, e := range slices.Backward(m.audit) {
+		c.Audit = append(c.Audit, e)
+	}
+	c.Holds = slices.SortedFunc(maps.Keys(m.holds), func(a, b core.Hold) int {
+		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Agent, b.Agent))
+	})
+	for _, u := range slices.SortedFunc(maps.Keys(m.usage), func(a, b core.UsageRow) int {
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
+	}) {
+		n := m.usage[u]
+		u.Runs, u.Input = n, 3*n
+		c.Usage = append(c.Usage, u)
 	}
 	for _, k := range sortedKeys(m.sessions) {
 		if parent := m.sessions[k].SpawnedBy; parent != "" {

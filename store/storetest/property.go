@@ -202,6 +202,8 @@ func recordStep() *rapid.Generator[step] {
 		id := fmt.Sprint("i", n)
 		due := core.Due{At: int64(n), Kind: "k", ID: id}
 		file := core.SourceFile{Source: modelSources[n%2], Path: id, Size: int64(n)}
+		hold := []core.Hold{{}, {Agent: "b"}, {Session: "a"}}[n]
+		counter := core.UsageRow{Day: []string{"2026-11-30", "2026-12-01"}[n%2], Agent: id, Model: []string{"", "p/m"}[n%2]}
 		puts := []step{
 			{"exchange", func(_ *harness, tx core.Tx, m *model) error {
 				m.exchanges[id] = core.Exchange{ID: id, Turn: n}
@@ -226,6 +228,19 @@ func recordStep() *rapid.Generator[step] {
 				m.wrote = true
 				m.audit = append(m.audit, core.AuditEntry{Rev: m.rev, Who: id})
 				return tx.AddAudit(core.AuditEntry{Who: id})
+			}},
+			{"hold", func(_ *harness, tx core.Tx, m *model) error {
+				m.hold(hold, false)
+				return tx.PutHold(hold)
+			}},
+			{"release", func(_ *harness, tx core.Tx, m *model) error {
+				m.hold(hold, true)
+				return tx.PutHold(core.Hold{Session: hold.Session, Agent: hold.Agent, Release: true})
+			}},
+			{"usage", func(_ *harness, tx core.Tx, m *model) error {
+				m.usage[counter]++
+				m.wrote = true
+				return tx.AddUsage(core.UsageRow{Day: counter.Day, Agent: counter.Agent, Model: counter.Model, Runs: 1, Usage: core.Usage{Input: 3}})
 			}},
 			{"source file", func(_ *harness, tx core.Tx, m *model) error {
 				m.sources[[2]string{file.Source, file.Path}], m.wrote = file, true

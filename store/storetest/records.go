@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"cordboard/core"
 )
@@ -117,13 +118,72 @@ var recordCases = []testCase{
 		}
 		h.view(func(r core.Reader) {
 			var got []string
-			h.NoError(r.Audit(1, func(e *core.AuditEntry) bool {
-				got = append(got, fmt.Sprint(e.Rev, " ", e.Target))
-				h.JSONEq(`{"a":"<"}`, string(e.Before))
-				return true
-			}))
-			h.Equal([]string{"2 10", "2 11", "3 20", "3 21"}, got)
+			for _, before := range []core.Rev{3, 0, 4, 77, 1} {
+				h.NoError(r.Audit(before, func(e *core.AuditEntry) bool {
+					got = append(got, fmt.Sprint(e.Rev, " ", e.Target))
+					h.JSONEq(`{"a":"<"}`, string(e.Before))
+					return len(got)%4 != 0
+				}))
+			}
+			newest := []string{"3 21", "3 20", "2 11", "2 10"}
+			h.Equal(slices.Concat([]string{"2 11", "2 10", "1 01", "1 00"}, newest, newest, newest), got)
 		})
+	}},
+	{"holds are kept until they are released, the widest first", func(h *harness) {
+		all := []core.Hold{{}, {Agent: "main"}, {Agent: "ops"}, {Session: "agent:main:main"}, {Session: "cron:x"}}
+		for _, i := range []int{3, 1, 4, 0, 2} {
+			h.update(func(tx core.Tx) error { return tx.PutHold(all[i]) })
+		}
+		rev := h.rev()
+		h.Equal(rev, h.update(func(tx core.Tx) error { return tx.PutHold(all[2]) }), "it is held already")
+		h.Equal(rev, h.update(func(tx core.Tx) error { return tx.PutHold(core.Hold{Session: "main", Release: true}) }), "it is not held")
+		h.reopen()
+		h.Equal(all, h.dump().Holds)
+		for _, i := range []int{0, 1, 3} {
+			released := all[i]
+			released.Release = true
+			h.update(func(tx core.Tx) error { return tx.PutHold(released) })
+		}
+		h.Equal([]core.Hold{{Agent: "ops"}, {Session: "cron:x"}}, h.dump().Holds)
+		revisions, err := h.store.Changes(h.ctx, rev-1, 10)
+		h.NoError(err)
+		var changes []core.Change
+		for _, r := range revisions {
+			changes = append(changes, r.Changes...)
+		}
+		h.Equal([]core.Change{
+			{Kind: core.ChangeHold, ID: "agent:ops"},
+			{Kind: core.ChangeHold, Deleted: true},
+			{Kind: core.ChangeHold, ID: "agent:main", Deleted: true},
+			{Kind: core.ChangeHold, ID: "agent:main:main", Deleted: true},
+		}, changes)
+		h.refuse(core.CodeInvalidParams, func(tx core.Tx) error { return tx.PutHold(core.Hold{Session: "a", Agent: "b"}) })
+		h.refuse(core.CodeInvalidParams, func(tx core.Tx) error { return tx.PutHold(core.Hold{Session: "a\x00"}) })
+	}},
+	{"usage adds up by day, agent and model", func(h *harness) {
+		add := func(day, agent, model string, runs, in, out int64, cost *float64) {
+			h.update(func(tx core.Tx) error {
+				return tx.AddUsage(core.UsageRow{Day: day, Agent: agent, Model: model, Runs: runs, Usage: core.Usage{Input: in, Output: out, Cost: cost}})
+			})
+		}
+		add("2026-11-30", "main", "p/m", 1, 10, 5, nil)
+		add("2026-12-01", "ops", "", 1, 0, 0, nil)
+		add("2026-12-01", "main", "p/m", 1, 1, 2, ptr(0.5))
+		add("2026-12-01", "main", "a", 1, 7, 7, nil)
+		h.reopen()
+		add("2026-12-01", "main", "p/m", 1, 3, 4, ptr(0.25))
+		add("2026-12-01", "main", "p/m", 1, 0, 0, nil)
+		add("1969-12-31", "main", "p/m", 0, 0, 0, ptr(0.0))
+		row := func(day, agent, model string, runs, in, out int64, cost *float64) core.UsageRow {
+			return core.UsageRow{Day: day, Agent: agent, Model: model, Runs: runs, Usage: core.Usage{Input: in, Output: out, Cost: cost}}
+		}
+		h.Equal([]core.UsageRow{
+			row("2026-12-01", "main", "a", 1, 7, 7, nil), row("2026-12-01", "main", "p/m", 3, 4, 6, ptr(0.75)), row("2026-12-01", "ops", "", 1, 0, 0, nil),
+			row("2026-11-30", "main", "p/m", 1, 10, 5, nil), row("1969-12-31", "main", "p/m", 0, 0, 0, ptr(0.0)),
+		}, h.dump().Usage)
+		for _, bad := range []core.UsageRow{{Agent: "a"}, {Day: "1.12.2026", Agent: "a"}, {Day: "2026-12-01"}, {Day: "2026-12-01", Agent: "a", Model: "\x00"}} {
+			h.refuse(core.CodeInvalidParams, func(tx core.Tx) error { return tx.AddUsage(bad) })
+		}
 	}},
 	{"source files are found by directory and path", func(h *harness) {
 		f := core.SourceFile{Source: "/s", Path: "agents/a/x\xff.jsonl", Generation: "g", Size: 1, ModTime: 2, Offset: 3, Lines: 4, Sum: "5"}
