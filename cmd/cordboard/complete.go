@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,14 @@ func oneOf(list func(c *cobra.Command) []string) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return starting(list(c), typed), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// many offers what list returns for every argument but those that are there, and no files.
+func many(list func(c *cobra.Command) []string) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		left := slices.DeleteFunc(list(c), func(offer string) bool { return slices.Contains(args, offer) })
+		return starting(left, typed), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -85,6 +94,17 @@ func (a *app) sessionKeys(c *cobra.Command) []string {
 			keys[i] = row.Key
 		}
 		return keys, err
+	})
+}
+
+func (a *app) runIDs(c *cobra.Command) []string {
+	return a.onBoard(c, func(b core.Board) ([]string, error) {
+		page, err := b.Records(c.Context(), core.RecordQuery{Kind: core.RecordRuns})
+		ids := make([]string, len(page.Runs))
+		for i, run := range page.Runs {
+			ids[i] = run.ID
+		}
+		return ids, err
 	})
 }
 

@@ -29,9 +29,12 @@ func directories() map[string]string {
 // cordboard runs a command line in this process and returns what it printed.
 func cordboard(t *testing.T, args ...string) (stdout string, code int) {
 	t.Helper()
+	path, err := binary()
+	require.NoError(t, err)
 	var out, errs bytes.Buffer
 	code = run(context.Background(), args, streams{
 		in: strings.NewReader(""), out: &out, err: &errs, getenv: func(string) string { return "" }, width: func() int { return 0 },
+		program: []string{path},
 	})
 	if code != exitOK {
 		t.Logf("%v: %s", args, errs.String())

@@ -124,7 +124,8 @@ func newRoot(a *app) *cobra.Command {
 	flags.StringVar(&a.dir, "data", "", "data directory (default $XDG_STATE_HOME/cordboard)")
 	flags.StringVar(&a.configPath, "config", "", `config file; "" for the defaults (default $XDG_CONFIG_HOME/cordboard/config.json5)`)
 	flags.BoolVar(&a.json, "json", false, "print JSON")
-	root.AddGroup(&cobra.Group{ID: "read", Title: "Read:"}, &cobra.Group{ID: "talk", Title: "Talk:"}, &cobra.Group{ID: "fill", Title: "Fill the store:"},
+	root.AddGroup(&cobra.Group{ID: "read", Title: "Read:"}, &cobra.Group{ID: "talk", Title: "Talk:"},
+		&cobra.Group{ID: "steer", Title: "Steer:"}, &cobra.Group{ID: "fill", Title: "Fill the store:"},
 		&cobra.Group{ID: "care", Title: "Look after it:"})
 	a.addConsoleFlags(root)
 	root.Flags().BoolVar(&a.console.inProcess, "in-process", false, "be the owner of the store in this process: agents run here, and end with the console")
@@ -134,8 +135,9 @@ func newRoot(a *app) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("read", newList(a), newShow(a), newHistory(a), newSearch(a), newAgents(a), newRuns(a), newCall(a), newExport(a))
-	add("talk", newNew(a), newSend(a), newWait(a), newAbort(a))
+	add("read", newList(a), newShow(a), newHistory(a), newSearch(a), newAgents(a), newRuns(a), newDeliveries(a), newCall(a), newExport(a))
+	add("talk", newNew(a), newSend(a), newInbound(a), newWait(a), newAbort(a), newStop(a), newRetry(a))
+	add("steer", newPolicy(a), newPatch(a), newArchive(a), newRestore(a))
 	add("fill", newImport(a), newFollow(a), newDemo(a))
 	add("care", newServe(a), newStatus(a), newConfig(a), newDoctor(a), newBackup(a), newCompact(a), newBench(a), newVersion(a))
 	root.SetHelpCommand(&cobra.Command{

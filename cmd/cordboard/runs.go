@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,9 +15,14 @@ func newRuns(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:               "runs [KEY|SESSIONID]",
 		Short:             "List runs, the newest first",
+		Long:              "runs lists what agents did, do and still have to: a queued run with its place in the line of its session, how long it waited and ran.",
+		Example:           "  cordboard runs agent:main:main --limit 20",
 		Args:              usageArgs(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: oneOf(a.sessionKeys),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := checkLimit(limit); err != nil {
+				return err
+			}
 			q := core.RecordQuery{Kind: core.RecordRuns, Limit: limit}
 			if len(args) == 1 {
 				q.Session = args[0]
@@ -27,9 +33,9 @@ func newRuns(a *app) *cobra.Command {
 					return err
 				}
 				if a.json {
-					return a.printJSON(map[string]any{"runs": orEmpty(page.Runs), "count": len(page.Runs)})
+					return a.printJSON(runList{orEmpty(page.Runs), len(page.Runs), page.Positions})
 				}
-				return a.runsTable(page.Runs)
+				return a.runsTable(page, time.Now())
 			})
 		},
 	}
@@ -37,44 +43,76 @@ func newRuns(a *app) *cobra.Command {
 	return c
 }
 
-func orEmpty(runs []core.Run) []core.Run {
-	if runs == nil {
-		return []core.Run{}
+// orEmpty makes a list that is not there an empty one in JSON.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
 	}
-	return runs
+	return list
 }
 
-func (a *app) runsTable(runs []core.Run) error {
+// runList is what `runs --json` prints.
+type runList struct {
+	Runs      []core.Run     `json:"runs"`
+	Count     int            `json:"count"`
+	Positions map[string]int `json:"positions,omitempty"` // in the line of its session, from 1, by run id
+}
+
+func (a *app) runsTable(page core.RecordPage, now time.Time) error {
+	if len(page.Runs) == 0 {
+		return a.say("no runs.")
+	}
 	t := table{columns: []column{
 		{title: "RUN", tail: true},
 		{title: "SESSION", grow: true, tail: true},
 		{title: "KIND"},
 		{title: "STATE"},
 		{title: "QUEUED", spare: 1},
-		{title: "TOOK", right: true},
+		{title: "WAITED", right: true, spare: 3},
+		{title: "RAN", right: true},
 		{title: "ERROR", spare: 2},
 	}}
-	for _, r := range runs {
+	for _, r := range page.Runs {
 		state := string(r.Outcome)
 		if r.State != core.RunEnded {
 			state = a.unowned(string(r.State))
 		}
-		took := nothing
-		if r.StartedAt > 0 && r.EndedAt >= r.StartedAt {
-			took = (time.Duration(r.EndedAt-r.StartedAt) * time.Millisecond).String()
+		if place := page.Positions[r.ID]; place > 0 {
+			state += fmt.Sprintf(" #%d", place)
 		}
-		t.add(r.ID, r.SessionKey, string(r.Kind), state, instant(r.QueuedAt), took, r.Error)
+		waited, ran := a.spans(r, now)
+		t.add(r.ID, r.SessionKey, string(r.Kind), state, instant(r.QueuedAt), waited, ran, r.Error)
 	}
 	return t.write(a.out, a.width())
+}
+
+// spans are how long a run was queued and how long it ran. What has not ended counts up to now, unless nobody sees to it.
+func (a *app) spans(r core.Run, now time.Time) (waited, ran string) {
+	span := func(from, to int64) string {
+		if to == 0 && a.owned && r.State != core.RunEnded {
+			to = now.UnixMilli()
+		}
+		if from == 0 || to < from {
+			return nothing
+		}
+		return (time.Duration(to-from) * time.Millisecond).String()
+	}
+	begun := r.StartedAt
+	if begun == 0 && r.State == core.RunEnded {
+		begun = r.EndedAt // it never ran
+	}
+	return span(r.QueuedAt, begun), span(r.StartedAt, r.EndedAt)
 }
 
 func newWait(a *app) *cobra.Command {
 	var timeout int
 	c := &cobra.Command{
-		Use:   "wait RUN",
-		Short: "Wait for a run's end and print its reply",
-		Long:  "wait may be called any number of times, also for a run that ended long ago. Exit code 3: it has not ended yet; 5: it failed.",
-		Args:  usageArgs(cobra.ExactArgs(1)),
+		Use:               "wait RUN",
+		Short:             "Wait for a run's end and print its reply",
+		Long:              "wait may be called any number of times, also for a run that ended long ago. Exit code 3: it has not ended yet; 5: it failed.",
+		Example:           "  cordboard wait 5b0c2f6e-8c1e-4f5e-9a3c-1f0f5d0a7c11 --timeout 600",
+		Args:              usageArgs(cobra.ExactArgs(1)),
+		ValidArgsFunction: oneOf(a.runIDs),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := checkWait(timeout); err != nil {
 				return err
@@ -90,6 +128,7 @@ func newAbort(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "abort RUN|KEY",
 		Short:             "End a run, or what runs or is queued first in a session",
+		Example:           "  cordboard abort agent:main:main",
 		Args:              usageArgs(cobra.ExactArgs(1)),
 		ValidArgsFunction: oneOf(a.sessionKeys),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -45,6 +45,7 @@ func TestScripts(t *testing.T) {
 		Dir: "../../testdata/cli",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("FLEET", fleet)
+			e.Setenv("BRIDGE", filepath.Dir(fleet))
 			e.Setenv("ESC", "\x1b")
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
@@ -61,6 +62,8 @@ func TestScripts(t *testing.T) {
 
 			"kill-owner": killOwner,
 			"begun":      begun,
+			"delivered":  delivered,
+			"retrying":   retrying,
 		},
 	})
 }
@@ -105,6 +108,28 @@ func begun(ts *testscript.TestScript, neg bool, args []string) {
 	for {
 		ts.Check(ts.Exec("cordboard", "runs", args[0], "--json"))
 		if strings.Contains(ts.ReadFile("stdout"), `"state": "running"`) {
+			return
+		}
+	}
+}
+
+// delivered waits until a text of a session is delivered: delivered KEY
+func delivered(ts *testscript.TestScript, neg bool, args []string) {
+	awaitDelivery(ts, neg, args, `"state": "delivered"`)
+}
+
+// retrying waits until a text of a session waits for another try: retrying KEY
+func retrying(ts *testscript.TestScript, neg bool, args []string) {
+	awaitDelivery(ts, neg, args, `"lastError"`)
+}
+
+func awaitDelivery(ts *testscript.TestScript, neg bool, args []string, shows string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: delivered|retrying KEY")
+	}
+	for {
+		ts.Check(ts.Exec("cordboard", "deliveries", args[0], "--json"))
+		if strings.Contains(ts.ReadFile("stdout"), shows) {
 			return
 		}
 	}

@@ -33,6 +33,7 @@ func TestJSONIsAsREADMESays(t *testing.T) {
 	typo := filepath.Join(t.TempDir(), "typo.json5")
 	require.NoError(t, os.WriteFile(typo, []byte(`{ ui: { fsp: 30 } }`), 0o600))
 	const mira = "agent:main:main"
+	t.Cleanup(func() { stopOwners(t, filepath.Dir(filepath.Dir(store))) })
 	seen := map[string]bool{}
 	for _, c := range []struct {
 		verb string
@@ -47,6 +48,9 @@ func TestJSONIsAsREADMESays(t *testing.T) {
 		{"show", 0, []string{"show", "agent:main:subagent:4df511fc-771d-42b2-a7e1-6a3a829d2b43"}, 0},
 		{"history", 0, []string{"history", mira}, 0},
 		{"runs", 0, []string{"runs"}, 0},
+		{"deliveries", 0, []string{"deliveries"}, 0},
+		{"policy get", 0, []string{"policy", "get", mira}, 0},
+		{"inbound", 0, []string{"inbound", "--channel", "chat", "--chat-type", "group", "--id", "g", "hello"}, 0},
 		{"status", 0, []string{"status"}, 0},
 		{"search", 0, []string{"search", "rollback"}, 0},
 		{"agents", 0, []string{"agents"}, 0},

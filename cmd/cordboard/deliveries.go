@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cordboard/core"
+	"cordboard/ui/safe"
+)
+
+func newDeliveries(a *app) *cobra.Command {
+	var state string
+	var limit int
+	c := &cobra.Command{
+		Use:   "deliveries [KEY|SESSIONID]",
+		Short: "List the texts that went out to channels, or should have",
+		Long: "deliveries lists outbound texts, the newest first. A text is blocked by the send policy, undeliverable when its session has no route, and\n" +
+			"expired when the engine was away for too long; `cordboard retry ID` tries one that gave up, expired or whose fate is unknown again.",
+		Example:           "  cordboard deliveries agent:main:main --state gave-up",
+		Args:              usageArgs(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: oneOf(a.sessionKeys),
+		RunE: func(c *cobra.Command, args []string) error {
+			q := core.RecordQuery{Kind: core.RecordDeliveries, Limit: limit, State: core.DeliveryState(strings.ToLower(strings.TrimSpace(state)))}
+			if err := checkLimit(limit); err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				q.Session = args[0]
+			}
+			return a.read(c, "", func(ctx context.Context, b core.Board) error {
+				page, err := b.Records(ctx, q)
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(map[string]any{"deliveries": orEmpty(page.Deliveries), "count": len(page.Deliveries)})
+				}
+				return a.deliveryTable(page.Deliveries)
+			})
+		},
+	}
+	c.Flags().StringVar(&state, "state", "", "only those in this state: "+strings.Join(deliveryStates(nil), ", "))
+	c.Flags().IntVar(&limit, "limit", 200, "how many at most")
+	offer(c, "state", deliveryStates)
+	return c
+}
+
+const mostRecords = 10_000
+
+func checkLimit(limit int) error {
+	if limit < 1 || limit > mostRecords {
+		return &usageError{fmt.Errorf("--limit %d: 1 to %d", limit, mostRecords)}
+	}
+	return nil
+}
+
+func deliveryStates(*cobra.Command) []string {
+	names := make([]string, len(core.DeliveryStates))
+	for i, state := range core.DeliveryStates {
+		names[i] = string(state)
+	}
+	return names
+}
+
+const textCells = 40 // of a text in a table
+
+func (a *app) deliveryTable(list []core.Delivery) error {
+	if len(list) == 0 {
+		return a.say("no deliveries.")
+	}
+	t := table{columns: []column{
+		{title: "DELIVERY", tail: true},
+		{title: "SESSION", grow: true, tail: true},
+		{title: "TO"},
+		{title: "STATE"},
+		{title: "TRIES", right: true, spare: 3},
+		{title: "CREATED", spare: 2},
+		{title: "WHY", spare: 1},
+		{title: "TEXT", spare: 4},
+	}}
+	for _, d := range list {
+		why := d.Rule
+		if why == "" {
+			why = d.LastError
+		}
+		t.add(d.ID, d.SessionKey, routeText(d.Route), string(d.State), fmt.Sprint(d.Attempts), instant(d.CreatedAt), why, safe.Cut(safe.Column(d.Text), textCells))
+	}
+	return t.write(a.out, a.width())
+}
+
+// routeText is a route in a word or two: channel:to, and the thread.
+func routeText(r core.DeliveryContext) string {
+	text := strings.Trim(r.Channel+":"+r.To, ":")
+	if text == "" {
+		return nothing
+	}
+	if r.ThreadID != "" {
+		text += " thread " + r.ThreadID
+	}
+	return text
+}
+
+func newRetry(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "retry DELIVERY",
+		Short: "Try a delivery again that gave up, expired or whose fate is unknown",
+		Long: "retry makes a delivery due again, with the same text and id. Where its fate is unknown it may have reached its receiver already: look\n" +
+			"there first. `cordboard deliveries` lists them.",
+		Example:           "  cordboard retry 5b0c2f6e-8c1e-4f5e-9a3c-1f0f5d0a7c11",
+		Args:              usageArgs(cobra.ExactArgs(1)),
+		ValidArgsFunction: oneOf(a.deliveryIDs),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.act(c, core.Command{Retry: &core.Retry{Delivery: args[0]}}, func(r core.Receipt) error {
+				return a.say("delivery %s of %s is tried again", args[0], r.Key)
+			})
+		},
+	}
+}
+
+// deliveryIDs are those that can be tried again.
+func (a *app) deliveryIDs(c *cobra.Command) []string {
+	return a.onBoard(c, func(b core.Board) (ids []string, err error) {
+		for _, state := range []core.DeliveryState{core.DeliveryGaveUp, core.DeliveryUnknown, core.DeliveryExpired} {
+			page, err := b.Records(c.Context(), core.RecordQuery{Kind: core.RecordDeliveries, State: state})
+			if err != nil {
+				return nil, err
+			}
+			for _, d := range page.Deliveries {
+				ids = append(ids, d.ID)
+			}
+		}
+		return ids, nil
+	})
+}
