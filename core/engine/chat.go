@@ -177,10 +177,17 @@ func (b *board) runToAbort(r core.Reader, a core.Abort) (run core.Run, err error
 func (d *driver) abort(run core.Run) {
 	d.mu.Lock()
 	d.queue.remove(run.ID, run.SessionKey)
-	end := d.live[run.ID]
+	d.mu.Unlock()
+	d.endTurn(run.ID, errAborted)
+	d.nudge()
+}
+
+// endTurn ends what a live run's runtime is doing.
+func (d *driver) endTurn(id string, cause error) {
+	d.mu.Lock()
+	end := d.live[id]
 	d.mu.Unlock()
 	if end != nil {
-		end(errAborted)
+		end(cause)
 	}
-	d.nudge()
 }

@@ -29,9 +29,11 @@ func (b *board) Do(ctx context.Context, c core.Command) (core.Receipt, error) {
 		return b.inbound(ctx, c)
 	case c.Retry != nil:
 		return b.retry(ctx, *c.Retry)
+	case c.Reply != nil:
+		return b.reply(ctx, *c.Reply)
 	}
 	return core.Receipt{}, core.Errorf(core.CodeInvalidParams, "the command names no operation").
-		Accept("patch", "send", "new", "abort", "stop", "inbound", "retry")
+		Accept("patch", "send", "new", "abort", "stop", "inbound", "retry", "reply")
 }
 
 // patch changes fields of a session (session-tools.md §9). updatedAt stays: it moves with messages and runs only.

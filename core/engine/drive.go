@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -221,6 +222,12 @@ func (d *driver) execute(w waiting) {
 	if !ok {
 		return
 	}
+	if session.Asks { // a person may take hours, and the lane is there for agents
+		d.mu.Lock()
+		d.queue.pause(session.Key)
+		d.mu.Unlock()
+		d.nudge()
+	}
 	d.finish(run, d.turn(ctx, cancel, run, session))
 }
 
@@ -266,7 +273,7 @@ func (d *driver) turn(ctx context.Context, cancel context.CancelCauseFunc, run c
 	if err != nil {
 		return ending{outcome: core.OutcomeError, cause: err.Error()}
 	}
-	if limit := d.engine.config.Agents.Defaults.TimeoutSeconds; limit > 0 {
+	if limit := d.engine.config.Agents.Defaults.TimeoutSeconds; limit > 0 && !s.Asks { // the limit is for agents that hang, not for people
 		go func() { // ends with ctx, which execute cancels
 			if d.engine.clock.Sleep(ctx, time.Duration(limit)*time.Second) == nil {
 				cancel(errLimit)
@@ -283,7 +290,7 @@ func (d *driver) turn(ctx context.Context, cancel context.CancelCauseFunc, run c
 	}
 	done := make(chan result, 1)
 	go func() { // a runtime that ignores cancel outlives its run: the sink lets it write nothing
-		r, err := guarded(ctx, played, t, out)
+		r, err := d.guarded(ctx, played, t, out)
 		done <- result{r, err}
 	}()
 	select {
@@ -305,14 +312,25 @@ func (d *driver) turn(ctx context.Context, cancel context.CancelCauseFunc, run c
 	}
 }
 
-// guarded turns a panic of a runtime into its error.
-func guarded(ctx context.Context, r core.Runtime, t core.Turn, out core.Sink) (result core.TurnResult, err error) {
+// guarded turns a panic of a runtime into its error; where it happened is for the log.
+func (d *driver) guarded(ctx context.Context, r core.Runtime, t core.Turn, out core.Sink) (result core.TurnResult, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the runtime broke down: %v\n%s", p, debug.Stack())
+			d.engine.options.Log.Error("a runtime broke down", "run", t.Run.ID, "session", t.Run.SessionKey, "stack", string(debug.Stack()))
+			err = fmt.Errorf("the runtime broke down: %s", inShort(fmt.Sprint(p)))
 		}
 	}()
 	return r.Turn(ctx, t, out)
+}
+
+// inShort makes a text that may be anything one line of a bearable length.
+func inShort(text string) string {
+	const most = 300 // bytes
+	text = strings.TrimSpace(oneLine(strings.ToValidUTF8(text, "\uFFFD")))
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
 }
 
 func (e *Engine) now() int64 { return e.clock.Now().UnixMilli() }

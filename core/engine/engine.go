@@ -9,7 +9,7 @@
 // Running is the other half, and only an engine that was started has it. Decisions are transactions on the store:
 //
 //	runs.go       the life of a run: queued, begun, appended to, ended
-//	send.go       sessions_send; chat.go the operator's message; wait.go waits for a run's end
+//	send.go       sessions_send; chat.go the operator's message, reply.go his answer for a manual agent; wait.go waits for a run's end
 //	exchange.go   what follows a send, step by step; announce.go what a target tells its chat
 //	recover.go    what an earlier life left
 //
@@ -19,6 +19,7 @@ package engine
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -48,6 +49,8 @@ type Options struct {
 	Channels map[string]core.Channel
 	// NewID makes ids of runs, sessions and exchanges; nil makes random UUIDs.
 	NewID func() string
+	// Log hears what is no answer to anybody: never message text. nil is nowhere.
+	Log *slog.Logger
 }
 
 // Engine does the work behind every Board over one store. It does not own the store: whoever opened it closes it.
@@ -70,6 +73,9 @@ func New(store core.Store, cfg *config.Config, options Options) (*Engine, error)
 	}
 	if options.NewID == nil {
 		options.NewID = uuid.NewString
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{store: store, config: cfg, clock: options.Clock, options: options}
 	e.names = namesOf(cfg)

@@ -191,12 +191,15 @@ func (q *queue) done(session string) {
 	q.offer(session)
 }
 
-// pause gives a live run's slot up while it waits on another session.
-func (q *queue) pause(session string) {
-	if w, ok := q.live[session]; ok && !q.paused[w.id] {
-		q.paused[w.id] = true
-		q.lanes[w.lane].busy--
+// pause gives a live run's slot up while it waits on another session or on a person; false when it has none to give.
+func (q *queue) pause(session string) bool {
+	w, ok := q.live[session]
+	if !ok || q.paused[w.id] {
+		return false
 	}
+	q.paused[w.id] = true
+	q.lanes[w.lane].busy--
+	return true
 }
 
 // resume asks for the slot back; the channel is closed when the run has it. A run that never gave it up has it.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cordboard/core"
+	"cordboard/core/config"
 	"cordboard/core/key"
 	"cordboard/core/tool"
 )
@@ -61,8 +62,12 @@ func laneOf(kind core.RunKind, s *core.Session) string {
 	return laneMain
 }
 
-// modelOf is the model a run of a session uses: the session's own, else its agent's.
+// modelOf is the model a run of a session uses: the session's own, else its agent's; none where no model answers.
 func (e *Engine) modelOf(s *core.Session) string {
+	switch e.playedBy(s.Key) {
+	case config.RuntimeManual, config.RuntimeExternal:
+		return ""
+	}
 	if s.Model != "" && s.ModelProvider != "" {
 		return s.ModelProvider + "/" + s.Model
 	}
@@ -88,7 +93,7 @@ func (e *Engine) begin(tx core.Tx, id, owner string, now int64) (run core.Run, s
 	run.SessionID, run.FirstSeq, run.LastSeq = s.SessionID, first, first
 	stored := run
 	stored.Message = "" // it is in the transcript now
-	s.LiveRun, s.UpdatedAt = id, max(s.UpdatedAt, now)
+	s.LiveRun, s.Asks, s.UpdatedAt = id, e.asks(&run, &s), max(s.UpdatedAt, now)
 	if err := tx.PutSession(s); err != nil {
 		return run, s, false, err
 	}
@@ -199,7 +204,7 @@ func endRun(run *core.Run, end ending, now int64) {
 
 // release gives the session back and tells on its row how the run ended.
 func release(s *core.Session, run *core.Run, now int64) {
-	s.LiveRun, s.UpdatedAt = "", max(s.UpdatedAt, now)
+	s.LiveRun, s.Asks, s.UpdatedAt = "", false, max(s.UpdatedAt, now)
 	if run.Kind == core.RunNote {
 		return // no agent ran
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,6 +17,7 @@ import (
 	"cordboard/core/config"
 	"cordboard/core/engine"
 	"cordboard/core/runtime/echo"
+	"cordboard/core/runtime/manual"
 	"cordboard/store/bolt"
 )
 
@@ -25,6 +27,7 @@ type stage struct {
 	dir, config string
 	channels    map[string]core.Channel
 	ids         int
+	log         *slog.Logger
 }
 
 // play runs a test on a stage with the given sessions.
@@ -47,7 +50,8 @@ func (s *stage) open(t *testing.T) {
 	store, err := bolt.Open(bolt.Options{Dir: s.dir})
 	require.NoError(t, err)
 	e, err := engine.New(store, cfg, engine.Options{
-		Owner: "test", Channels: s.channels, Runtimes: map[string]core.Runtime{"echo": echo.Runtime{Sleep: sleep}}, NewID: s.newID,
+		Owner: "test", Channels: s.channels, NewID: s.newID, Log: s.log,
+		Runtimes: map[string]core.Runtime{"echo": echo.Runtime{Sleep: sleep}, "manual": manual.Runtime{}},
 	})
 	require.NoError(t, err)
 	require.NoError(t, e.Start(t.Context()))

@@ -183,12 +183,15 @@ func (b *board) waitAway(ctx context.Context, session string, p placed, limit ti
 	}
 	d := b.drive
 	d.mu.Lock()
-	d.queue.pause(session)
+	gave := d.queue.pause(session)
 	d.mu.Unlock()
 	d.nudge()
 	run, err := b.wait(ctx, p.run.ID, limit)
 	if err == nil && run.State != core.RunEnded {
 		err = b.stopWaiting(ctx, p.caller)
+	}
+	if !gave { // whoever gave the slot up takes it back
+		return run, err
 	}
 	d.mu.Lock()
 	granted := d.queue.resume(session)

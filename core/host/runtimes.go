@@ -11,6 +11,7 @@ import (
 	"cordboard/core/policy"
 	"cordboard/core/runtime/echo"
 	"cordboard/core/runtime/exec"
+	"cordboard/core/runtime/manual"
 	"cordboard/core/runtime/openai"
 )
 
@@ -20,6 +21,7 @@ func (o Options) runtimesOf(cfg *config.Config, clock engine.Clock, socket strin
 	return map[string]core.Runtime{
 		config.RuntimeEcho:   echo.Runtime{Sleep: clock.Sleep},
 		config.RuntimeOpenAI: openai.Runtime{Agent: f.model, Providers: providersOf(cfg), Now: clock.Now, Sleep: clock.Sleep},
+		config.RuntimeManual: manual.Runtime{},
 		config.RuntimeExec:   exec.Runtime{Agent: f.command, Environ: os.Environ, Socket: socket},
 	}
 }

@@ -48,25 +48,42 @@ func (p callParams) call() core.ToolCall {
 	return c
 }
 
-// doParams are a Command. A message that is not UTF-8 goes as bytes: it is for the engine to refuse it.
+// doParams are a Command. A text that is not UTF-8 goes as bytes: it is for the engine to refuse it.
 type doParams struct {
 	core.Command
 	Bytes []byte `json:"bytes,omitempty"`
 }
 
 func doParamsOf(c core.Command) doParams {
-	if c.Send == nil || utf8.ValidString(c.Send.Message) {
-		return doParams{Command: c}
+	p := doParams{Command: c}
+	switch {
+	case c.Send != nil:
+		copied := *c.Send
+		p.Send = &copied
+	case c.Reply != nil:
+		copied := *c.Reply
+		p.Reply = &copied
 	}
-	send := *c.Send
-	p := doParams{Command: c, Bytes: []byte(send.Message)}
-	send.Message, p.Send = "", &send
+	if text := p.text(); text != nil && !utf8.ValidString(*text) {
+		p.Bytes, *text = []byte(*text), ""
+	}
 	return p
 }
 
+// text is what a command says, nil for one that says nothing.
+func (p *doParams) text() *string {
+	switch {
+	case p.Send != nil:
+		return &p.Send.Message
+	case p.Reply != nil:
+		return &p.Reply.Text
+	}
+	return nil
+}
+
 func (p doParams) command() core.Command {
-	if p.Send != nil && p.Bytes != nil {
-		p.Send.Message = string(p.Bytes)
+	if text := p.text(); text != nil && p.Bytes != nil {
+		*text = string(p.Bytes)
 	}
 	return p.Command
 }
