@@ -231,11 +231,14 @@ func (d *driver) execute(w waiting) {
 	d.finish(run, d.turn(ctx, cancel, run, session))
 }
 
-// begin starts the run in the store. A store that cannot be written keeps the run queued: it is tried again until the engine stops.
+// begin starts the run in the store; ok is false when there is nothing to play. A store that cannot be written keeps the run queued: it is tried again until the engine stops.
 func (d *driver) begin(w waiting) (run core.Run, s core.Session, ok bool) {
 	for {
-		_, err := d.engine.write(context.Background(), func(tx core.Tx, _ *effects) (err error) {
+		_, err := d.engine.write(context.Background(), func(tx core.Tx, fx *effects) (err error) {
 			run, s, ok, err = d.engine.begin(tx, w.id, d.engine.options.Owner, d.engine.now())
+			if ok && err == nil && d.engine.external(s.Key) {
+				ok, err = false, d.engine.handOver(tx, fx, &run, d.engine.now())
+			}
 			return err
 		})
 		if err == nil {

@@ -32,14 +32,17 @@ type outcome struct {
 	announce string // text for the target's chat, "" = none
 }
 
-// step moves an exchange on when one of its runs has ended; reply is that run's text (engine.md §4). It is a pure function: it is applied
-// in the transaction that ends the run, and applying it again makes the same orders.
-func step(x core.Exchange, ended core.Run, reply string) outcome {
+// step moves an exchange on when one of its runs has ended; reply is that run's text, external says that nobody here answered it
+// (engine.md §4, external.go). It is a pure function: it is applied in the transaction that ends the run, and applying it again makes the
+// same orders.
+func step(x core.Exchange, ended core.Run, reply string, external bool) outcome {
 	switch {
 	case over(x.State):
 		return outcome{exchange: x}
 	case ended.Kind == core.RunAnnounce:
 		return announced(x, ended, reply)
+	case external && ended.Outcome == core.OutcomeOK:
+		return handedOver(x, ended)
 	case ended.Kind == core.RunSend:
 		return answered(x, ended, reply)
 	}
@@ -80,6 +83,16 @@ func turned(x core.Exchange, ended core.Run, reply string) outcome {
 	}
 	x.LatestReply = reply
 	return goOn(x, reply)
+}
+
+// handedOver ends the loop at a side that a client outside plays. Only a target that is played here can be asked what to announce.
+func handedOver(x core.Exchange, ended core.Run) outcome {
+	const reason = "external"
+	if ended.SessionKey != x.TargetKey {
+		return toAnnounce(x, reason)
+	}
+	x.State, x.Reason = core.ExchangeSkipped, reason
+	return outcome{exchange: x}
 }
 
 // ends says why a reply ends the loop, "" when it does not.

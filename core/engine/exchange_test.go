@@ -13,6 +13,11 @@ import (
 // play runs an exchange whose sessions answer in turn with the given replies, and returns the sessions that ran in order, the end and
 // what was announced. Round 1 is the first reply.
 func play(x core.Exchange, replies ...string) (speakers []string, end core.Exchange, announce string) {
+	return playWith(x, "", replies...)
+}
+
+// playWith is play where one side is external, "" for none: it has no reply.
+func playWith(x core.Exchange, external string, replies ...string) (speakers []string, end core.Exchange, announce string) {
 	run := core.Run{Kind: core.RunSend, SessionKey: x.TargetKey, Outcome: core.OutcomeOK}
 	for i := 0; ; i++ {
 		speakers = append(speakers, run.SessionKey)
@@ -20,7 +25,7 @@ func play(x core.Exchange, replies ...string) (speakers []string, end core.Excha
 		if i < len(replies) {
 			reply = replies[i]
 		}
-		out := step(x, run, reply)
+		out := step(x, run, reply, run.SessionKey == external)
 		x = out.exchange
 		if out.next == nil {
 			return speakers, x, out.announce
@@ -76,6 +81,35 @@ func TestExchangeRuns(t *testing.T) {
 	}
 }
 
+// A loop ends at the side that a client outside plays; only a target that is played here announces.
+func TestExchangeWithExternal(t *testing.T) {
+	silent := between("a", "b", 5)
+	silent.Announce = false
+	for name, c := range map[string]struct {
+		x        core.Exchange
+		external string
+		replies  []string
+		speakers []string
+		state    core.ExchangeState
+		announce string
+	}{
+		"the target":                         {between("a", "b", 5), "b", []string{""}, []string{"b"}, core.ExchangeSkipped, ""},
+		"the target, without turns":          {between("a", "b", 0), "b", []string{""}, []string{"b"}, core.ExchangeSkipped, ""},
+		"both sides":                         {between("b", "b", 5), "b", []string{""}, []string{"b"}, core.ExchangeSkipped, ""},
+		"the requester":                      {between("a", "b", 5), "a", []string{"r", "", "told"}, []string{"b", "a", "b"}, core.ExchangeDone, "told"},
+		"the requester, and nobody is told":  {silent, "a", []string{"r", ""}, []string{"b", "a"}, core.ExchangeSkipped, ""},
+		"the requester, and the target does": {between("a", "b", 5), "a", []string{"r", "", "ANNOUNCE_SKIP"}, []string{"b", "a", "b"}, core.ExchangeSkipped, ""},
+	} {
+		speakers, end, announce := playWith(c.x, c.external, c.replies...)
+		assert.Equal(t, c.speakers, speakers, name)
+		assert.Equal(t, c.state, end.State, name)
+		assert.Equal(t, "external", end.Reason, name)
+		assert.Equal(t, c.announce, announce, name)
+	}
+	failed := step(between("a", "b", 5), core.Run{Kind: core.RunSend, SessionKey: "b", Outcome: core.OutcomeAborted}, "", true)
+	assert.Equal(t, core.ExchangeFailed, failed.exchange.State, "what the operator took back before it was handed over is not external")
+}
+
 // How runs that do not end ok move an exchange (engine.md §4).
 func TestExchangeFailures(t *testing.T) {
 	primary, turn, announce := core.RunSend, core.RunTurn, core.RunAnnounce
@@ -95,7 +129,7 @@ func TestExchangeFailures(t *testing.T) {
 		{announce, core.OutcomeError, core.ExchangeFailed, false},
 		{announce, core.OutcomeInterrupted, core.ExchangeFailed, false},
 	} {
-		out := step(between("a", "b", 5), core.Run{Kind: c.kind, Outcome: c.outcome}, "text that must not be sent")
+		out := step(between("a", "b", 5), core.Run{Kind: c.kind, Outcome: c.outcome}, "text that must not be sent", false)
 		assert.Equal(t, c.state, out.exchange.State, "%s %s", c.kind, c.outcome)
 		assert.Equal(t, c.next, out.next != nil, "%s %s", c.kind, c.outcome)
 		assert.Empty(t, out.announce)
@@ -112,12 +146,12 @@ func TestExchangeEnds(t *testing.T) {
 		for n := 1; ; n++ {
 			run.Outcome = rapid.SampledFrom([]core.RunOutcome{core.OutcomeOK, core.OutcomeOK, core.OutcomeOK, core.OutcomeError, core.OutcomeAborted}).Draw(t, "outcome")
 			reply := rapid.SampledFrom([]string{"x", "y", "", replySkip, announceSkip}).Draw(t, "reply")
-			out := step(x, run, reply)
-			assert.Equal(t, out, step(x, run, reply), "a pure function")
+			out := step(x, run, reply, false)
+			assert.Equal(t, out, step(x, run, reply, false), "a pure function")
 			x = out.exchange
 			if out.next == nil {
 				assert.True(t, over(x.State), "%s", x.State)
-				assert.Equal(t, outcome{exchange: x}, step(x, run, "more"))
+				assert.Equal(t, outcome{exchange: x}, step(x, run, "more", false))
 				assert.LessOrEqual(t, n, 2+x.Turns)
 				return
 			}

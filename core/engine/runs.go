@@ -34,6 +34,7 @@ type ending struct {
 	open    []openCall
 	usage   *core.Usage
 	model   string // that answered in place of the run's; "" = the run's own did
+	silent  bool   // no agent was there to say anything: no final message
 }
 
 // enqueue writes a queued run; whoever calls it has asked every policy (engine.md §1).
@@ -168,7 +169,7 @@ func (e *Engine) finish(tx core.Tx, fx *effects, id string, fence core.Rev, end 
 	for _, call := range end.open {
 		lines = append(lines, resultLine(call, "the run ended before this call was answered", true, now))
 	}
-	if run.Kind != core.RunNote { // a note is its message and nothing more
+	if run.Kind != core.RunNote && !end.silent { // a note is its message and nothing more
 		lines = append(lines, finalLine(&run, end, now))
 	}
 	if len(lines) > 0 {
@@ -179,7 +180,7 @@ func (e *Engine) finish(tx core.Tx, fx *effects, id string, fence core.Rev, end 
 		run.LastSeq = first + uint64(len(lines)) - 1
 	}
 	endRun(&run, end, now)
-	release(&s, &run, now)
+	release(&s, &run, end.silent, now)
 	if err := tx.PutSession(s); err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func endRun(run *core.Run, end ending, now int64) {
 }
 
 // release gives the session back and tells on its row how the run ended.
-func release(s *core.Session, run *core.Run, now int64) {
+func release(s *core.Session, run *core.Run, silent bool, now int64) {
 	s.LiveRun, s.Asks, s.UpdatedAt = "", false, max(s.UpdatedAt, now)
 	if run.Kind == core.RunNote {
 		return // no agent ran
@@ -212,6 +213,9 @@ func release(s *core.Session, run *core.Run, now int64) {
 	s.LastOutcome = run.Outcome
 	if aborted || run.Outcome == core.OutcomeOK {
 		s.AbortedLastRun = &aborted
+	}
+	if silent {
+		return
 	}
 	sent := true
 	s.SystemSent = &sent
@@ -266,7 +270,7 @@ func (e *Engine) advance(tx core.Tx, fx *effects, run core.Run, reply string, no
 		return err
 	}
 	for {
-		out := step(x, run, reply)
+		out := step(x, run, reply, e.external(run.SessionKey))
 		x = out.exchange
 		x.UpdatedAt = now
 		if out.announce != "" {
