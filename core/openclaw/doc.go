@@ -6,7 +6,7 @@
 //	entries.go     sessions.json: an entry as a core.Session
 //	registry.go    subagents/runs.json: runs and lineage
 //	catalog.go     what is known of a source from one look to the next
-//	plan.go        which file is which generation, what the store has of it, and what is to be done
+//	plan.go        what a source holds and what is to be done about it; naming.go which file is which generation, compare.go what of it is new
 //	lines.go       a file as lines, from where it was left
 //	transcript.go  JSONL version 3, one line at a time, the message cut out byte for byte
 //	import.go      Import: the reading and the writing half, side by side
