@@ -55,6 +55,7 @@ type Info struct {
 	Agents   []AgentInfo       `json:"agents"`             // configured ones, then those only the store knows, by id
 	Channels []string          `json:"channels,omitempty"` // configured names
 	Names    Naming            `json:"names"`
+	Tools    []string          `json:"tools,omitempty"` // of a session actor: what it may call
 }
 
 // Naming is the part of the config a front end needs to show and complete keys.
@@ -70,7 +71,8 @@ type AgentInfo struct {
 	Name       string `json:"name,omitempty"`
 	Configured bool   `json:"configured"`
 	Default    bool   `json:"default,omitempty"`
-	Sessions   int    `json:"sessions"` // listed ones, archived left out
+	Runtime    string `json:"runtime,omitempty"` // who plays it; "" when it is not configured
+	Sessions   int    `json:"sessions"`          // listed ones, archived left out
 }
 
 // Verdict is an answer of a policy: what was decided, by which rule, and which config key holds that rule.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cordboard/core"
+	"cordboard/core/tool"
 )
 
 // Info implements core.Board. Counting the agents' sessions walks the index once.
@@ -29,6 +30,9 @@ func (b *board) Info(ctx context.Context) (core.Info, error) {
 	})
 	if b.actor.Kind != core.ActorOperator {
 		info.Store = visibleStore(info)
+		for _, spec := range tool.Tools() {
+			info.Tools = append(info.Tools, spec.Name)
+		}
 	}
 	return info, err
 }
@@ -79,8 +83,9 @@ func (b *board) agents(r core.Reader) ([]core.AgentInfo, error) {
 		return true
 	})
 	var list []core.AgentInfo
-	for _, a := range b.config.Agents.List {
-		info := core.AgentInfo{ID: a.ID, Name: a.Name, Configured: true, Default: a.ID == b.names.DefaultAgent()}
+	for _, each := range b.config.Agents.List {
+		a, _ := b.config.Agent(each.ID) // with the defaults
+		info := core.AgentInfo{ID: a.ID, Name: a.Name, Configured: true, Default: a.ID == b.names.DefaultAgent(), Runtime: a.Runtime.Type}
 		if n := counts[a.ID]; n != nil {
 			info.Sessions = *n
 		}

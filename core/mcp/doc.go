@@ -1,0 +1,2 @@
+// Package mcp speaks the Model Context Protocol: a session's tools for clients from outside (server.go, http.go).
+package mcp
