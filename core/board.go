@@ -151,9 +151,11 @@ type MessagePage struct {
 	Partial    *Partial   `json:"partial,omitempty"` // what the live run is saying, when this is its transcript
 }
 
-// Partial is the reply that a live run is writing: it is in no transcript yet.
+// Partial is the reply that a live run is writing: it is in no transcript yet. What was said before a tool call is, so it begins anew
+// below that call's result: After is the seq of the run's last line in the transcript, and tells the parts apart.
 type Partial struct {
 	Run     string `json:"run"`
+	After   uint64 `json:"after"`
 	Text    string `json:"text,omitempty"`
 	Thought string `json:"thought,omitempty"`
 }
@@ -202,9 +204,15 @@ type ToolResult struct {
 	Refused *Error          `json:"refused,omitempty"`
 }
 
-// Stream yields what changes. It is used by one goroutine.
+// MaxFocus is how many sessions a Stream listens to at most.
+const MaxFocus = 512
+
+// Stream yields what changes. It is used by one goroutine, but for Focus, which may be called while Next blocks.
 type Stream interface {
-	// Next blocks until something changed or ctx ends.
+	// Next blocks until something changed, a focused session's live run said more, or ctx ends.
 	Next(ctx context.Context) (Batch, error)
+	// Focus names the sessions (keys) whose live runs are to be heard as Deltas, in place of those named before; none ends it. A key that
+	// names nothing, or nothing the actor may see, is heard of no more than a silent one. More than MaxFocus are an error.
+	Focus(sessions ...string) error
 	Close() error
 }

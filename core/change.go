@@ -51,11 +51,17 @@ type Batch struct {
 	Gap     bool     `json:"gap,omitempty"`
 }
 
-// Delta is text that a live run of a focused session adds to its reply. It is told at most 30 times a second and never kept: Offset is how
-// many bytes were told before it, and one that does not fit says that the Partial is to be read anew (engine.md §7).
+// Delta is text that a live run of a focused session adds to its Partial. It is told at most 30 times a second and never kept: Offset is
+// how many bytes come before it, and one that begins beyond the Partial a reader has says that it is to be read anew (engine.md §7); of one
+// that begins within it, read meanwhile, the rest is new. After
+// tells one part of a reply from the next: a tool call puts the text before it into the transcript, and with the greater After of what
+// comes then offsets begin at 0 again. A batch that brings a run's line in the transcript brings no text of that line. Text may be "":
+// then the Delta only tells how far the Partial is.
 type Delta struct {
 	Session string `json:"session"`
 	Run     string `json:"run"`
+	After   uint64 `json:"after"` // seq of the run's last line in the transcript: the text comes below it
 	Offset  int    `json:"offset"`
 	Text    string `json:"text"`
+	Thought bool   `json:"thought,omitempty"` // it adds to the Partial's Thought, and Offset counts there
 }

@@ -206,6 +206,7 @@ func (d *driver) next() (waiting, bool) {
 // execute plays one run from its begin to its end.
 func (d *driver) execute(w waiting) {
 	defer func() {
+		d.engine.floor.leave(w.session, w.id)
 		d.mu.Lock()
 		delete(d.live, w.id)
 		d.idle.Broadcast()
@@ -271,7 +272,8 @@ func (d *driver) turn(ctx context.Context, cancel context.CancelCauseFunc, run c
 	if run.Kind == core.RunNote {
 		return ending{outcome: core.OutcomeOK}
 	}
-	out := &sink{engine: d.engine, run: run}
+	out := &sink{engine: d.engine, run: run, after: run.LastSeq}
+	d.engine.floor.give(out)
 	played, err := d.engine.runtimeOf(&s)
 	if err != nil {
 		return ending{outcome: core.OutcomeError, cause: err.Error()}

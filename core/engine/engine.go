@@ -12,6 +12,7 @@
 //	send.go       sessions_send; chat.go the operator's message, reply.go his answer for a manual agent; wait.go waits for a run's end
 //	exchange.go   what follows a send, step by step; announce.go what a target tells its chat
 //	recover.go    what an earlier life left
+//	voice.go      what runs are saying, before it is in a transcript; hear.go tells streams of it
 //
 // and what they set going lives in memory: queue.go is who comes next, drive.go plays runs on their runtimes, sink.go writes what a
 // runtime produces, lines.go as lines of a transcript.
@@ -64,6 +65,7 @@ type Engine struct {
 	clock   Clock
 	options Options
 	drive   *driver // nil until Start
+	floor   floor
 }
 
 // New makes an engine over an open store. The config must have been validated; an error names a pattern that does not compile.
@@ -77,7 +79,7 @@ func New(store core.Store, cfg *config.Config, options Options) (*Engine, error)
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{store: store, config: cfg, clock: options.Clock, options: options}
+	e := &Engine{store: store, config: cfg, clock: options.Clock, options: options, floor: newFloor()}
 	e.names = namesOf(cfg)
 	e.rules = rulesOf(cfg, e.names)
 	masker, err := tool.NewRedactor(cfg.Logging.RedactPatterns)

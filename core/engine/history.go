@@ -68,3 +68,10 @@ func (b *board) mask(messages []core.Message) {
 		messages[i].Raw, _ = b.masker.MaskJSON(messages[i].Raw)
 	}
 }
+
+func (b *board) maskPartial(p *core.Partial) {
+	if p != nil {
+		p.Text, _ = b.masker.Mask(p.Text)
+		p.Thought, _ = b.masker.Mask(p.Thought)
+	}
+}

@@ -39,7 +39,12 @@ func (b *board) Messages(ctx context.Context, q core.MessageQuery) (core.Message
 		if page.Generation, err = pickGeneration(r, found, q.Generation); err != nil || page.Generation.ID == "" {
 			return err
 		}
-		page.Messages, page.More, err = readMessages(r, page.Generation.ID, q)
+		if page.Messages, page.More, err = readMessages(r, page.Generation.ID, q); err != nil {
+			return err
+		}
+		if found.exists && page.Generation.ID == found.session.SessionID {
+			page.Partial, err = b.partial(r, &found.session)
+		}
 		return err
 	})
 	if err != nil {
@@ -47,6 +52,7 @@ func (b *board) Messages(ctx context.Context, q core.MessageQuery) (core.Message
 	}
 	if q.Redact {
 		b.mask(page.Messages)
+		b.maskPartial(page.Partial)
 	}
 	page.At.Epoch, err = b.epoch(ctx)
 	return page, err

@@ -141,18 +141,18 @@ func held(tx core.Tx, id string, fence core.Rev) (core.Run, core.Session, error)
 
 var errFenced = core.Errorf(core.CodeConflict, "the run has ended: nothing more is written for it")
 
-// appendTo adds lines of a running run to its transcript.
-func (e *Engine) appendTo(tx core.Tx, id string, fence core.Rev, lines ...line) error {
+// appendTo adds lines of a running run to its transcript and returns the seq of the last.
+func (e *Engine) appendTo(tx core.Tx, id string, fence core.Rev, lines ...line) (last uint64, err error) {
 	run, s, err := held(tx, id, fence)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	first, err := e.say(tx, &s, lines...)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	run.LastSeq = first + uint64(len(lines)) - 1
-	return tx.PutRun(run)
+	return run.LastSeq, tx.PutRun(run)
 }
 
 // finish ends a running run: an error result for each open tool call, the final message, the freed session and, in the same

@@ -26,6 +26,7 @@ type stage struct {
 	*bench
 	dir, config string
 	channels    map[string]core.Channel
+	runtime     core.Runtime // of every agent; nil = echo
 	ids         int
 	log         *slog.Logger
 }
@@ -49,9 +50,12 @@ func (s *stage) open(t *testing.T) {
 	require.NoError(t, err)
 	store, err := bolt.Open(bolt.Options{Dir: s.dir})
 	require.NoError(t, err)
+	if s.runtime == nil {
+		s.runtime = echo.Runtime{Sleep: sleep}
+	}
 	e, err := engine.New(store, cfg, engine.Options{
 		Owner: "test", Channels: s.channels, NewID: s.newID, Log: s.log,
-		Runtimes: map[string]core.Runtime{"echo": echo.Runtime{Sleep: sleep}, "manual": manual.Runtime{}},
+		Runtimes: map[string]core.Runtime{"echo": s.runtime, "manual": manual.Runtime{}},
 	})
 	require.NoError(t, err)
 	require.NoError(t, e.Start(t.Context()))

@@ -19,8 +19,9 @@ type sink struct {
 	run    core.Run
 
 	mu      sync.Mutex
-	text    strings.Builder // since the last tool call
-	thought strings.Builder // likewise
+	text    voice  // since the run's last line in the transcript
+	thought voice  // likewise
+	after   uint64 // seq of that line
 	open    []openCall
 	calls   int
 	closed  bool
@@ -33,7 +34,8 @@ func (s *sink) Text(delta string) error {
 	if s.closed {
 		return errFenced
 	}
-	s.text.WriteString(delta)
+	s.text.add(delta)
+	s.engine.floor.rustle(s.run.SessionKey)
 	return nil
 }
 
@@ -44,7 +46,8 @@ func (s *sink) Think(delta string) error {
 	if s.closed {
 		return errFenced
 	}
-	s.thought.WriteString(delta)
+	s.thought.add(delta)
+	s.engine.floor.rustle(s.run.SessionKey)
 	return nil
 }
 
@@ -54,24 +57,37 @@ func (s *sink) Call(ctx context.Context, id, name string, params json.RawMessage
 	if err != nil {
 		return nil, false, err
 	}
-	e, now := s.engine, s.engine.now()
-	if _, err := e.write(ctx, func(tx core.Tx, _ *effects) error {
-		return e.appendTo(tx, s.run.ID, s.run.Fence, callLine(&s.run, thought, said, call, now))
-	}); err != nil {
+	e := s.engine
+	if err := s.write(ctx, callLine(&s.run, thought, said, call, e.now()), len(said), len(thought)); err != nil {
 		return nil, false, err
 	}
 	answer, failed, err = e.callFor(ctx, &s.run, name, params)
 	if err != nil {
 		return nil, false, err
 	}
-	now = e.now()
-	if _, err := e.write(ctx, func(tx core.Tx, _ *effects) error {
-		return e.appendTo(tx, s.run.ID, s.run.Fence, resultLine(call, string(answer), failed, now))
-	}); err != nil {
+	if err := s.write(ctx, resultLine(call, string(answer), failed, e.now()), 0, 0); err != nil {
 		return nil, false, err
 	}
 	s.settled(id)
 	return answer, failed, nil
+}
+
+// write puts a line into the transcript. So many bytes of what was said and thought are in it: they are heard until then and not after.
+func (s *sink) write(ctx context.Context, l line, said, thought int) error {
+	var last uint64
+	if _, err := s.engine.write(ctx, func(tx core.Tx, _ *effects) (err error) {
+		last, err = s.engine.appendTo(tx, s.run.ID, s.run.Fence, l)
+		return err
+	}); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text.drop(said)
+	s.thought.drop(thought)
+	s.after = max(s.after, last)
+	s.engine.floor.rustle(s.run.SessionKey)
+	return nil
 }
 
 func (s *sink) opened(id, name string, params json.RawMessage) (call openCall, said, thought string, err error) {
@@ -85,9 +101,7 @@ func (s *sink) opened(id, name string, params json.RawMessage) (call openCall, s
 			Because("agents.defaults.maxToolCalls")
 	}
 	s.calls++
-	said, thought = s.text.String(), s.thought.String()
-	s.text.Reset()
-	s.thought.Reset()
+	said, thought = s.text.take(), s.thought.take()
 	if len(params) == 0 || !json.Valid(params) {
 		params = json.RawMessage("{}")
 	}
@@ -107,7 +121,7 @@ func (s *sink) ending(r core.TurnResult, err, cause error) ending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	end := ending{outcome: core.OutcomeOK, text: s.text.String(), thought: s.thought.String(), open: slices.Clone(s.open), model: r.Model}
+	end := ending{outcome: core.OutcomeOK, text: s.text.take(), thought: s.thought.take(), open: slices.Clone(s.open), model: r.Model}
 	if r.Usage != (core.Usage{}) {
 		end.usage = &r.Usage
 	}

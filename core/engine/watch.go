@@ -23,7 +23,7 @@ func (b *board) Watch(ctx context.Context, from core.Cursor) (core.Stream, error
 	if from == (core.Cursor{}) {
 		from = core.Cursor{Epoch: info.Epoch, Rev: info.Rev}
 	}
-	return &stream{board: b, at: from}, nil
+	return &stream{board: b, at: from, ear: newEar()}, nil
 }
 
 // stream follows the store's log. What it skipped while nobody asked is merged into the next batch, so a slow watcher costs nothing.
@@ -31,6 +31,7 @@ type stream struct {
 	board    *board
 	at       core.Cursor
 	lastSent time.Time
+	ear      ear
 }
 
 // Next implements core.Stream. An error other than ctx's leaves the place as it was: call again.
@@ -41,7 +42,7 @@ func (s *stream) Next(ctx context.Context) (core.Batch, error) {
 			return core.Batch{}, err
 		}
 		s.at = core.Cursor{Epoch: batch.Epoch, Rev: batch.To}
-		if batch.Gap || len(batch.Changes) > 0 {
+		if batch.Gap || len(batch.Changes) > 0 || len(batch.Deltas) > 0 {
 			s.lastSent = s.board.clock.Now()
 			return batch, nil
 		}
@@ -57,7 +58,7 @@ func (s *stream) next(ctx context.Context) (core.Batch, error) {
 	if info.Epoch != s.at.Epoch || info.Rev < s.at.Rev {
 		return core.Batch{Epoch: info.Epoch, From: s.at.Rev, To: info.Rev, Gap: true}, nil
 	}
-	if _, err := store.Await(ctx, s.at.Rev); err != nil {
+	if err := s.wait(ctx); err != nil {
 		return core.Batch{}, err
 	}
 	if wait := mergeWindow - s.board.clock.Now().Sub(s.lastSent); wait > 0 && !s.lastSent.IsZero() {
@@ -74,11 +75,8 @@ func (s *stream) next(ctx context.Context) (core.Batch, error) {
 		return core.Batch{}, err
 	}
 	batch := merge(s.at, revisions)
-	return batch, s.board.fill(ctx, &batch)
+	return batch, s.fill(ctx, &batch)
 }
-
-// Close implements core.Stream.
-func (s *stream) Close() error { return nil }
 
 // merge keeps one change per record: the last state wins, message ranges unite.
 func merge(at core.Cursor, revisions []core.Revision) core.Batch {
@@ -108,8 +106,9 @@ func merge(at core.Cursor, revisions []core.Revision) core.Batch {
 	return batch
 }
 
-// fill gives each change the record's newest state and drops what the actor may not see.
-func (b *board) fill(ctx context.Context, batch *core.Batch) error {
+// fill gives each change the record's newest state, drops what the actor may not see, and adds what is to be heard.
+func (s *stream) fill(ctx context.Context, batch *core.Batch) error {
+	b := s.board
 	return b.store.View(ctx, func(r core.Reader) error {
 		v, err := b.viewer(r, b.actor, "")
 		if err != nil {
@@ -126,7 +125,7 @@ func (b *board) fill(ctx context.Context, batch *core.Batch) error {
 			}
 		}
 		batch.Changes = kept
-		return nil
+		return s.hear(r, v, batch)
 	})
 }
 

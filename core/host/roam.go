@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -213,8 +214,11 @@ func (b *roamBoard) Close() error {
 type roamStream struct {
 	board *roamBoard
 	at    core.Cursor
+
+	mu    sync.Mutex
 	host  *Host // that inner is of
 	inner core.Stream
+	focus []string
 }
 
 // Next implements core.Stream.
@@ -234,7 +238,7 @@ func (s *roamStream) Next(ctx context.Context) (batch core.Batch, err error) {
 }
 
 func (s *roamStream) on(ctx context.Context, h *Host) error {
-	if s.host == h {
+	if s.isOn(h) {
 		return nil
 	}
 	if err := s.Close(); err != nil {
@@ -245,10 +249,30 @@ func (s *roamStream) on(ctx context.Context, h *Host) error {
 		return err
 	}
 	inner, err := board.Watch(ctx, s.at)
-	if err == nil {
-		s.host, s.inner = h, inner
+	if err != nil {
+		return err
 	}
-	return err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.host, s.inner = h, inner
+	return inner.Focus(s.focus...)
+}
+
+func (s *roamStream) isOn(h *Host) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.host == h
+}
+
+// Focus implements core.Stream. Where the store is reached otherwise, it is focused again.
+func (s *roamStream) Focus(sessions ...string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.focus = slices.Clone(sessions)
+	if s.inner == nil {
+		return nil
+	}
+	return s.inner.Focus(sessions...)
 }
 
 // errOwned says that the file has got an owner.
@@ -280,8 +304,10 @@ func (s *roamStream) next(ctx context.Context, h *Host) (core.Batch, error) {
 
 // Close implements core.Stream.
 func (s *roamStream) Close() error {
+	s.mu.Lock()
 	inner := s.inner
 	s.host, s.inner = nil, nil
+	s.mu.Unlock()
 	if inner == nil {
 		return nil
 	}

@@ -85,3 +85,54 @@ func TestReaderGoesWithTheStore(t *testing.T) {
 	assert.Equal(t, core.CodeNotFound, core.CodeOf(h.Export(t.Context(), "agent:main:nobody", io.Discard)))
 	require.NoError(t, h.Backup(t.Context(), io.Discard))
 }
+
+// A stream hears what live runs say as soon as the store has an owner, and again where the next one is.
+func TestReaderHearsWhoeverOwnsTheStore(t *testing.T) {
+	o := options(t)
+	h, err := host.Read(t.Context(), o)
+	require.NoError(t, err)
+	defer h.Close()
+	b, err := h.Board(t.Context(), core.Operator)
+	require.NoError(t, err)
+	defer b.Close()
+	stream, err := b.Watch(t.Context(), core.Cursor{})
+	require.NoError(t, err)
+	defer stream.Close()
+	require.NoError(t, stream.Focus("agent:main:main"))
+	for range 2 {
+		var made sync.WaitGroup
+		heard := make(chan struct{})
+		made.Go(func() {
+			owned, err := host.Attach(t.Context(), o)
+			if !assert.NoError(t, err) {
+				return
+			}
+			defer owned.Close()
+			board, err := owned.Board(t.Context(), core.Operator)
+			if !assert.NoError(t, err) {
+				return
+			}
+			defer board.Close()
+			_, err = board.Do(t.Context(), core.Command{Send: &core.Send{Session: "agent:main:main", Message: "[[think:hm]][[sleep:1h]]"}})
+			assert.NoError(t, err)
+			<-heard
+		})
+		for text := ""; text != "hm"; {
+			batch, err := stream.Next(t.Context())
+			require.NoError(t, err)
+			for _, d := range batch.Deltas {
+				assert.Equal(t, "agent:main:main", d.Session)
+				assert.True(t, d.Thought)
+				text += d.Text
+				if d.Offset > 0 { // the focus came after it: it is in the partial
+					page, err := b.Messages(t.Context(), core.MessageQuery{Session: d.Session})
+					require.NoError(t, err)
+					text = page.Partial.Thought
+				}
+			}
+		}
+		close(heard)
+		made.Wait()
+		killed(t, o)
+	}
+}

@@ -23,6 +23,7 @@ type Board struct {
 	rev     core.Rev
 	streams map[*stream]bool
 	rec     records
+	said    map[string]core.Partial // what live runs say, by session
 }
 
 var _ core.Board = (*Board)(nil)
@@ -39,6 +40,7 @@ func New(path string) *Board {
 		detail:  map[string]core.SessionDetail{},
 		logs:    map[string][]core.Message{},
 		streams: map[*stream]bool{},
+		said:    map[string]core.Partial{},
 	}
 }
 
@@ -87,7 +89,7 @@ func (b *Board) Delete(key string) {
 	b.tell(core.Change{Kind: core.ChangeSession, ID: key, Deleted: true})
 }
 
-// Append adds messages to a generation, numbers them and tells the watchers.
+// Append adds messages to a generation, numbers them and tells the watchers. What its live run was saying is taken for said.
 func (b *Board) Append(generation string, messages ...core.Message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,6 +102,7 @@ func (b *Board) Append(generation string, messages ...core.Message) {
 		messages[i].Seq = first + uint64(i)
 	}
 	b.logs[generation] = append(log, messages...)
+	b.endSaying(generation)
 	b.rev++
 	b.tell(core.Change{Kind: core.ChangeMessages, ID: generation, FirstSeq: first, LastSeq: first + uint64(len(messages)) - 1})
 }
@@ -218,7 +221,11 @@ func (b *Board) Messages(_ context.Context, q core.MessageQuery) (core.MessagePa
 	if len(log) > 0 {
 		g.FirstSeq, g.LastSeq = log[0].Seq, log[len(log)-1].Seq
 	}
-	return core.MessagePage{At: b.at(), Session: g.Key, Generation: g, Messages: kept, More: more}, b.err
+	page := core.MessagePage{At: b.at(), Session: g.Key, Generation: g, Messages: kept, More: more}
+	if p, ok := b.said[g.Key]; ok && g.State == core.GenerationCurrent {
+		page.Partial = &p
+	}
+	return page, b.err
 }
 
 func bySeq(m core.Message, seq uint64) int { return cmp.Compare(m.Seq, seq) }
@@ -313,7 +320,7 @@ func (b *Board) Watch(context.Context, core.Cursor) (core.Stream, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	s := &stream{board: b, ready: make(chan struct{}, 1)}
+	s := &stream{board: b, ready: make(chan struct{}, 1), focus: map[string]bool{}}
 	b.streams[s] = true
 	return s, nil
 }
@@ -327,6 +334,7 @@ type stream struct {
 	mu    sync.Mutex
 	queue []core.Batch
 	ready chan struct{}
+	focus map[string]bool // guarded by the board's mutex
 }
 
 func (s *stream) push(batch core.Batch) {
@@ -352,6 +360,7 @@ func (s *stream) Next(ctx context.Context) (core.Batch, error) {
 	for _, batch := range s.queue[1:] {
 		merged.To, merged.Gap = batch.To, merged.Gap || batch.Gap
 		merged.Changes = append(merged.Changes, batch.Changes...)
+		merged.Deltas = append(merged.Deltas, batch.Deltas...)
 	}
 	s.queue = nil
 	return merged, nil

@@ -39,6 +39,25 @@ type rig struct {
 	server *wire.Server
 	served chan error
 	dials  atomic.Int32
+	say    chan string // what a run with the message "talk" says, until it is closed
+}
+
+// talker is echo, but for the message that has it say what the test says.
+type talker struct {
+	echo.Runtime
+	say chan string
+}
+
+func (r talker) Turn(ctx context.Context, t core.Turn, out core.Sink) (core.TurnResult, error) {
+	if t.Run.Message != "talk" {
+		return r.Runtime.Turn(ctx, t, out)
+	}
+	for text := range r.say {
+		if err := out.Text(text); err != nil {
+			return core.TurnResult{}, err
+		}
+	}
+	return core.TurnResult{}, nil
 }
 
 const rigConfig = `{agents: {list: [{id: "main"}, {id: "ops"}, {id: "research"}]}, tools: {agentToAgent: {enabled: true}, sessions: {visibility: "all"}}}`
@@ -50,10 +69,13 @@ func newRig(t testing.TB) *rig {
 	require.NoError(t, err)
 	store, err := bolt.Open(bolt.Options{Dir: dir})
 	require.NoError(t, err)
-	e, err := engine.New(store, cfg, engine.Options{Version: "test", Owner: "the rig", Runtimes: map[string]core.Runtime{"echo": echo.Runtime{Sleep: sleep}}})
+	say := make(chan string)
+	e, err := engine.New(store, cfg, engine.Options{
+		Version: "test", Owner: "the rig", Runtimes: map[string]core.Runtime{"echo": talker{echo.Runtime{Sleep: sleep}, say}},
+	})
 	require.NoError(t, err)
 	require.NoError(t, e.Start(context.Background()))
-	r := &rig{t: t, store: store, engine: e, path: filepath.Join(dir, "s.sock"), served: make(chan error, 1)}
+	r := &rig{t: t, store: store, engine: e, path: filepath.Join(dir, "s.sock"), served: make(chan error, 1), say: say}
 	r.serve()
 	t.Cleanup(func() {
 		r.stop("the test is over")
@@ -494,6 +516,7 @@ func TestOddMethods(t *testing.T) {
 		{"cordboard.sessions", `{"limits":1}`, core.CodeInvalidParams},
 		{"cordboard.sessions", `{}},"x":{}`, core.CodeInvalidParams},
 		{"cordboard.next", `{"stream":9}`, core.CodeNotFound},
+		{"cordboard.focus", `{"stream":9}`, core.CodeNotFound},
 	} {
 		_, err := c.Call(t.Context(), odd.method, []byte(odd.params), nil)
 		assert.Equal(t, odd.code, core.CodeOf(err), odd.method)

@@ -21,6 +21,11 @@ type streamParams struct {
 	Stream uint64 `json:"stream"`
 }
 
+type focusParams struct {
+	Stream   uint64   `json:"stream"`
+	Sessions []string `json:"sessions"`
+}
+
 // callParams are a ToolCall. Params that are no JSON go as bytes: what is wrong with them is for the tool to say.
 type callParams struct {
 	As     string          `json:"as,omitempty"`

@@ -23,7 +23,7 @@ type Session struct {
 	streams map[uint64]*stream
 }
 
-// stream is one open watch. A Stream is for one goroutine at a time.
+// stream is one open watch. A Stream is for one goroutine at a time, but for its Focus.
 type stream struct {
 	mu sync.Mutex
 	core.Stream
@@ -82,6 +82,9 @@ var methods = map[string]method{
 	}),
 	"cordboard.next": plain(func(ctx context.Context, s *Session, p streamParams) (core.Batch, error) {
 		return s.next(ctx, p.Stream)
+	}),
+	"cordboard.focus": plain(func(_ context.Context, s *Session, p focusParams) (struct{}, error) {
+		return struct{}{}, s.focus(p)
 	}),
 	"cordboard.unwatch": plain(func(_ context.Context, s *Session, p streamParams) (struct{}, error) {
 		return struct{}{}, s.unwatch(p.Stream)
@@ -153,11 +156,26 @@ func (s *Session) next(ctx context.Context, id uint64) (core.Batch, error) {
 	open := s.streams[id]
 	s.mu.Unlock()
 	if open == nil {
-		return core.Batch{}, core.Errorf(core.CodeNotFound, "there is no stream %d on this connection", id)
+		return core.Batch{}, noStream(id)
 	}
 	open.mu.Lock()
 	defer open.mu.Unlock()
 	return open.Next(ctx)
+}
+
+// focus does not wait for a next that is under way: that is what it is to bring more to.
+func (s *Session) focus(p focusParams) error {
+	s.mu.Lock()
+	open := s.streams[p.Stream]
+	s.mu.Unlock()
+	if open == nil {
+		return noStream(p.Stream)
+	}
+	return open.Focus(p.Sessions...)
+}
+
+func noStream(id uint64) error {
+	return core.Errorf(core.CodeNotFound, "there is no stream %d on this connection", id)
 }
 
 func (s *Session) unwatch(id uint64) error {
