@@ -112,7 +112,7 @@ func (m *Model) pointIn(l layer) (x, y int) {
 	} else if i, j, ok := markIn(box); ok {
 		x, y = i, j
 	}
-	left, top := m.corner(m.inGlyphs(box))
+	left, top := m.corner(l, m.inGlyphs(box))
 	return left + x, top + y
 }
 

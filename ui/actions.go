@@ -17,9 +17,22 @@ const (
 	inTree
 	inTranscript
 	inInspector
+	inView // any view that takes the place of the panes; those that follow are such
+	inRuns
 )
 
-var scopeTitles = [...]string{"Everywhere", "Sessions", "Transcript", "Inspector"}
+var scopeTitles = [...]string{"Everywhere", "Sessions", "Transcript", "Inspector", "In every view", "Runs"}
+
+// isView reports whether the keys are those of a view that has taken the place of the panes.
+func (s scope) isView() bool { return s >= inView }
+
+// chain is where an action of a key is looked for, in this order.
+func (s scope) chain() []scope {
+	if s > inView {
+		return []scope{s, inView, anywhere}
+	}
+	return []scope{s, anywhere}
+}
 
 // action is something the operator can do, as data: dispatch, footer, help, palette and keymap files derive from it (console.md §8).
 type action struct {
@@ -28,13 +41,14 @@ type action struct {
 	text  string   // for help and palette
 	hint  string   // for the footer; "" keeps it out
 	scope scope
+	over  bool // one that works anywhere also does while a view has taken the place of the panes
 	run   func(*Model) tea.Cmd
 	off   func(*Model) string // why it cannot be done now, "" = it can
 }
 
 // actions lists every action, in the order of the footer and of the help. Each area lists its own.
 func actions() []action {
-	return slices.Concat(globalActions(), treeActions(), seeActions(), readingActions(), transcriptActions(), inspectorActions())
+	return slices.Concat(globalActions(), treeActions(), seeActions(), readingActions(), transcriptActions(), inspectorActions(), viewScopeActions())
 }
 
 // globalActions work in every pane.
@@ -47,17 +61,17 @@ func globalActions() []action {
 		{id: "pane.wider", keys: []string{"}"}, text: "make the pane wider", run: func(m *Model) tea.Cmd { return m.widen(4) }, off: onePane},
 		{id: "pane.narrower", keys: []string{"{"}, text: "make the pane narrower", run: func(m *Model) tea.Cmd { return m.widen(-4) }, off: onePane},
 		{id: "session.parent", keys: []string{"u"}, text: "go to the session that spawned this one", run: (*Model).toParent, off: noParent},
-		{id: "console.refresh", keys: []string{"r"}, text: "read everything anew", run: (*Model).refresh},
-		{id: "palette.open", keys: []string{":"}, text: "find a command and run it", hint: "commands", run: (*Model).openPalette},
-		{id: "help.open", keys: []string{"?"}, text: "this help", hint: "help", run: (*Model).openHelp},
+		{id: "console.refresh", keys: []string{"ctrl+r", "f5"}, text: "read everything anew", over: true, run: (*Model).refresh},
+		{id: "palette.open", keys: []string{":"}, text: "find a command and run it", hint: "commands", over: true, run: (*Model).openPalette},
+		{id: "help.open", keys: []string{"?"}, text: "this help", hint: "help", over: true, run: (*Model).openHelp},
 		{id: "console.back", keys: []string{"esc"}, text: "back: close what is open, to the sessions, clear marks, filters, the viewpoint", run: (*Model).back},
-		{id: "theme.choose", keys: []string{"ctrl+t"}, text: "try themes on and keep one", run: (*Model).openLooks, off: noLooks},
-		{id: "mouse.toggle", text: "let the mouse scroll and choose, or leave it to the terminal", run: (*Model).toggleMouse},
-		{id: "notices.open", keys: []string{"ctrl+n"}, text: "what was told lately", run: (*Model).openNotices},
-		{id: "console.redraw", keys: []string{"ctrl+l"}, text: "draw the screen anew", run: func(*Model) tea.Cmd { return tea.ClearScreen }},
-		{id: "console.suspend", keys: []string{"ctrl+z"}, text: "suspend; fg brings it back", run: (*Model).suspend, off: (*Model).noSuspend},
-		{id: "console.quit", keys: []string{"q"}, text: "quit; nothing that runs is stopped by it", hint: "quit", run: (*Model).quit},
-		{id: "console.interrupt", keys: []string{"ctrl+c"}, text: "quit too; it stops nothing that runs", run: (*Model).interrupt},
+		{id: "theme.choose", keys: []string{"ctrl+t"}, text: "try themes on and keep one", over: true, run: (*Model).openLooks, off: noLooks},
+		{id: "mouse.toggle", text: "let the mouse scroll and choose, or leave it to the terminal", over: true, run: (*Model).toggleMouse},
+		{id: "notices.open", keys: []string{"ctrl+n"}, text: "what was told lately", over: true, run: (*Model).openNotices},
+		{id: "console.redraw", keys: []string{"ctrl+l"}, text: "draw the screen anew", over: true, run: func(*Model) tea.Cmd { return tea.ClearScreen }},
+		{id: "console.suspend", keys: []string{"ctrl+z"}, text: "suspend; fg brings it back", over: true, run: (*Model).suspend, off: (*Model).noSuspend},
+		{id: "console.quit", keys: []string{"q"}, text: "quit; nothing that runs is stopped by it", hint: "quit", over: true, run: (*Model).quit},
+		{id: "console.interrupt", keys: []string{"ctrl+c"}, text: "quit too; it stops nothing that runs", over: true, run: (*Model).interrupt},
 	}
 }
 

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -155,14 +156,15 @@ func (m *Model) footer() string {
 func (m *Model) hints() []*action {
 	var list []*action
 	here := m.scope()
-	for _, pass := range []scope{here, anywhere} {
+	chain := here.chain()
+	for n, pass := range chain {
 		for i := range m.actions {
 			a := &m.actions[i]
 			if a.scope != pass || a.hint == "" || len(a.keys) == 0 {
 				continue
 			}
-			shadowed := pass == anywhere && m.keys[here][a.keys[0]] != nil
-			if !shadowed && (a.off == nil || a.off(m) == "") {
+			shadowed := slices.ContainsFunc(chain[:n], func(s scope) bool { return m.keys[s][a.keys[0]] != nil })
+			if !shadowed && a.worksIn(here) && (a.off == nil || a.off(m) == "") {
 				list = append(list, a)
 			}
 		}
@@ -187,7 +189,7 @@ func (m *Model) notice() run {
 		return run{m.k.bar.warn, safe.Line(m.trouble)}
 	case m.said != "":
 		return run{m.k.bar.text, safe.Line(m.said)}
-	case m.focus == paneTree && len(m.marks.keys) > 0:
+	case m.scope() == inTree && len(m.marks.keys) > 0:
 		return run{m.k.bar.text, m.marksNotice()}
 	}
 	return run{}

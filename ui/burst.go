@@ -33,7 +33,12 @@ func apart(msg tea.KeyMsg) []tea.KeyMsg {
 }
 
 // typing reports whether keys are text, or belong to what lies over the panes.
-func (m *Model) typing() bool { return m.top() != nil || m.filter.editing || m.find.editing }
+func (m *Model) typing() bool {
+	if s := m.topStage(); s != nil {
+		return s.base().editing
+	}
+	return m.top() != nil || m.filter.editing || m.find.editing
+}
 
 // escFirst reports whether a key with alt is an esc after which another key came quickly: to a terminal both are the same. Where keys are
 // text it closes what is open and its letter is dropped, neither typed nor a command. alt+b, alt+d and alt+f go by words in a text.

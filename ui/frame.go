@@ -136,7 +136,7 @@ func (m *Model) compose() string {
 	lines = m.inGlyphs(append(append(lines, m.newsBox()...), m.foot))
 	for _, l := range m.layers {
 		if over := m.inGlyphs(l.draw(m)); len(over) > 0 {
-			x, y := m.corner(over)
+			x, y := m.corner(l, over)
 			cover(lines, over, x, y, ansi.StringWidth(over[0]), m.w)
 		}
 	}
@@ -146,7 +146,10 @@ func (m *Model) compose() string {
 	return strings.Join(lines, "\n")
 }
 
-// corner is where the box of a layer lies: in the middle.
-func (m *Model) corner(box []string) (x, y int) {
+// corner is where the box of a layer lies: a view where the panes are, any other in the middle.
+func (m *Model) corner(l layer, box []string) (x, y int) {
+	if _, ok := l.(stage); ok {
+		return 0, 1
+	}
 	return (m.w - ansi.StringWidth(box[0])) / 2, (m.h - len(box)) / 2
 }

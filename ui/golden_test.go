@@ -81,7 +81,7 @@ func TestBusyScreen(t *testing.T) {
 	b.Put(core.Head{Key: "agent:main:main", Kind: core.KindMain, UpdatedAt: noon.UnixMilli()}, core.SessionDetail{})
 	c := newConsole(t, b, 80, 24)
 	b.Fail(core.Errorf(core.CodeStoreLocked, "/data/cordboard.db is in use by another process"))
-	c.press("r")
+	c.press("ctrl+r")
 	require.Equal(t, "store busy: /data/cordboard.db is in use by another process · trying again", c.footer())
 	require.Contains(t, c.view(), "agent:main:main")
 	b.Fail(nil)

@@ -70,10 +70,10 @@ func (l *scroller) draw(m *Model, title string, lines []string, w, room int) []s
 	return m.panel(title, foot, lines[at:min(at+h-2, len(lines))], w, h)
 }
 
-// scopesFromHere are the scopes as the help lists them: the pane in focus, what works everywhere, the other panes.
+// scopesFromHere are the scopes as the help lists them: the pane in focus or the view, what works everywhere, the other panes.
 func (m *Model) scopesFromHere() []scope {
 	here := m.scope()
-	order := []scope{here, anywhere}
+	order := here.chain()
 	for s := range scopeTitles {
 		if !slices.Contains(order, scope(s)) {
 			order = append(order, scope(s))

@@ -15,7 +15,7 @@ import (
 	"cordboard/core"
 )
 
-// keymap finds the action of a key; scopes go before anywhere. A key may be a sequence of two, parted by a blank: "g /".
+// keymap finds the action of a key; what is nearer goes before what works in more places. A key may be a sequence of two, parted by a blank: "g /".
 type keymap map[scope]map[string]*action
 
 func newKeymap(list []action) keymap {
@@ -33,17 +33,22 @@ func newKeymap(list []action) keymap {
 }
 
 func (km keymap) find(s scope, key string) *action {
-	if a := km[s][key]; a != nil {
-		return a
+	for _, in := range s.chain() {
+		if a := km[in][key]; a != nil && a.worksIn(s) {
+			return a
+		}
 	}
-	return km[anywhere][key]
+	return nil
 }
+
+// worksIn reports whether an action that was found there is one: few of those that work anywhere do in a view.
+func (a *action) worksIn(s scope) bool { return a.scope != anywhere || a.over || !s.isView() }
 
 // begins reports whether a key is the first of a sequence in a scope.
 func (km keymap) begins(s scope, key string) bool {
-	for _, in := range []scope{s, anywhere} {
-		for each := range km[in] {
-			if first, _, two := cutKeys(each); two && first == key {
+	for _, in := range s.chain() {
+		for each, a := range km[in] {
+			if first, _, two := cutKeys(each); two && first == key && a.worksIn(s) {
 				return true
 			}
 		}
@@ -104,7 +109,7 @@ func (m *Model) performKey(key string) tea.Cmd {
 // apply takes the first key for what it means by itself: no second one came.
 func (msg sequenceMsg) apply(m *Model) tea.Cmd {
 	key := m.sequence.key
-	if key == "" || msg.number != m.sequence.number || m.top() != nil {
+	if key == "" || msg.number != m.sequence.number || m.top() != nil && m.topStage() == nil {
 		return nil
 	}
 	m.sequence.key, m.said, m.barsDirty = "", "", true

@@ -17,7 +17,7 @@ type dismissible interface{ dismissed(m *Model) tea.Cmd }
 // open lays a layer over what is there.
 func (m *Model) open(l layer) {
 	m.layers = append(m.layers, l)
-	m.dirty = true
+	m.dirty, m.barsDirty = true, true
 }
 
 // top is the layer that has the keyboard, nil when the panes have it.
@@ -38,6 +38,9 @@ func (m *Model) closeTop() {
 
 // pressLayer hands a key to the top layer.
 func (m *Model) pressLayer(l layer, msg tea.KeyMsg) tea.Cmd {
+	if s, ok := l.(stage); ok {
+		return m.pressStage(s, msg)
+	}
 	m.dirty = true
 	switch msg.String() {
 	case "ctrl+c":

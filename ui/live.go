@@ -99,6 +99,7 @@ func (m *Model) onWatch(msg watchMsg) tea.Cmd {
 	if m.fleet.loaded > 1 { // what happened while nobody listened was told to nobody
 		m.trans.missed()
 		m.insp.stale = m.insp.key != ""
+		m.rereadStages()
 	}
 	return m.seams.listen(msg.stream)
 }
@@ -116,12 +117,14 @@ func (m *Model) onBatch(msg batchMsg) tea.Cmd {
 	if msg.batch.Gap {
 		m.trans.missed()
 		m.insp.stale = m.insp.key != ""
+		m.rereadStages()
 		return tea.Batch(append(cmds, m.load())...)
 	}
 	most := impactNone
 	for _, c := range msg.batch.Changes {
 		old := m.fleet.heads[c.ID]
 		most = max(most, m.apply(c, msg.batch.To))
+		m.tellStages(c, msg.batch.To)
 		if c.Kind == core.ChangeSession {
 			now := m.fleet.heads[c.ID]
 			m.announceHead(old, now)

@@ -77,7 +77,7 @@ func TestRetriesSlowDown(t *testing.T) {
 		return nil
 	}
 	b.Fail(errors.New("disk on fire"))
-	c.press("r")
+	c.press("ctrl+r")
 	for range 6 {
 		c.elapse(time.Second)
 	}
@@ -88,7 +88,7 @@ func TestRetriesSlowDown(t *testing.T) {
 	b.Fail(nil)
 	c.elapse(time.Second)
 	b.Fail(errors.New("again"))
-	c.press("r")
+	c.press("ctrl+r")
 	require.Equal(t, retryFirst, waits[len(waits)-1])
 }
 

@@ -88,6 +88,7 @@ type Model struct {
 	trans  transcript
 	reads
 	insp     inspector
+	stand    stand // views in the place of the panes
 	sequence sequence
 	layers   []layer // over the panes, the top one last
 	toasts   toasts
@@ -193,6 +194,9 @@ func (m *Model) View() string {
 }
 
 func (m *Model) scope() scope {
+	if s := m.stage(); s != nil {
+		return s.scope()
+	}
 	switch m.focus {
 	case paneTranscript:
 		return inTranscript

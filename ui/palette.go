@@ -65,6 +65,9 @@ func (p *palette) choose(m *Model) tea.Cmd {
 	}
 	m.closeTop()
 	m.noteRun(a.id)
+	if m.stage() != nil && !a.scope.isView() && !a.over {
+		m.closeStages() // it is done in the panes
+	}
 	switch a.scope {
 	case inTree:
 		m.focusOn(paneTree)
@@ -80,6 +83,9 @@ func (p *palette) choose(m *Model) tea.Cmd {
 
 // whyNot is why an action cannot be done now, "" when it can.
 func (m *Model) whyNot(a *action) string {
+	if a.scope.isView() && !slices.Contains(m.scope().chain(), a.scope) {
+		return notInView(a.scope)
+	}
 	if a.off == nil {
 		return ""
 	}

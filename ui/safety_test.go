@@ -54,6 +54,7 @@ func hostileBoard() *uitest.Board {
 		for j := range hostile {
 			b.Append(id, hostileMessage(i+j))
 		}
+		hostileRecords(b, i, key)
 	}
 	return b
 }
@@ -102,7 +103,7 @@ func sound(t require.TestingT, frame string, w, h int) {
 func TestEveryFrameIsSound(t *testing.T) {
 	board := hostileBoard()
 	keys := []string{
-		"down", "up", "pgdown", "pgup", "g", "G", " ", "left", "right", "-", "+", "a", "u", "r", "tab", "shift+tab", "enter", "esc", "i", "?", "t", "T",
+		"down", "up", "pgdown", "pgup", "g", "G", " ", "left", "right", "-", "+", "a", "u", "r", "ctrl+r", "tab", "shift+tab", "enter", "esc", "i", "?", "t", "T",
 		"w", "o", "O", "0", "$", "/", "x", "一", "backspace",
 		"f", "F", "S", "V", "L", "v", "d", "X", "m", "M", "ctrl+a", "E", "z", "b", "n", ".", ",", "[", "]", "U", "3",
 	}
@@ -140,6 +141,9 @@ func TestEverySize(t *testing.T) {
 		{"esc", "L", "一"},
 		{"esc", "ctrl+a", "x"},
 		{"esc", "b"},
+		{"esc", "esc", "esc", "r"},
+		{"i"},
+		{"i", "/", "o"},
 	}
 	for _, keys := range screens {
 		c.press(keys...)

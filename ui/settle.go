@@ -16,7 +16,7 @@ func (m *Model) settle() tea.Cmd {
 	}
 	m.fitTranscript()
 	m.followCursor()
-	finding, dwell := m.keepFinding(), m.readSoon()
+	finding, dwell, records := m.keepFinding(), m.readSoon(), m.settleStages()
 	m.readShown()
 	m.drawTree()
 	m.drawTranscript()
@@ -28,7 +28,7 @@ func (m *Model) settle() tea.Cmd {
 	if m.env.Accessible {
 		m.placeCursor()
 	}
-	return tea.Batch(finding, dwell, m.requests())
+	return tea.Batch(finding, dwell, records, m.requests())
 }
 
 func (m *Model) resize() {

@@ -183,6 +183,7 @@ func (m *Model) refresh() tea.Cmd {
 	m.said = "reading everything anew"
 	m.onAgain()
 	m.insp.stale = true
+	m.rereadStages()
 	return m.load()
 }
 
