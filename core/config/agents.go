@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 
 	"cordboard/core/key"
@@ -174,4 +175,30 @@ func or(text, otherwise string) string {
 		return otherwise
 	}
 	return text
+}
+
+// ModelNamed is a configured "provider/model". The provider echo has every model, and no entry.
+func (c *Config) ModelNamed(name string) (ModelDef, bool) {
+	provider, model, ok := strings.Cut(name, "/")
+	if ok && provider == RuntimeEcho && model != "" {
+		return ModelDef{ID: model}, true
+	}
+	for _, m := range c.Models.Providers[provider].Models {
+		if ok && m.ID == model {
+			return m, true
+		}
+	}
+	return ModelDef{}, false
+}
+
+// ModelNames are the configured "provider/model" names in order, echo's first.
+func (c *Config) ModelNames() []string {
+	names := []string{}
+	for provider, p := range c.Models.Providers {
+		for _, m := range p.Models {
+			names = append(names, provider+"/"+m.ID)
+		}
+	}
+	slices.Sort(names)
+	return append([]string{RuntimeEcho + "/" + RuntimeEcho}, names...)
 }

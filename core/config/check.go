@@ -120,19 +120,10 @@ func (r *reader) checkModel(c *Config, path string, m Model) {
 		names = append([]string{m.Primary}, names...)
 	}
 	for _, name := range names {
-		if !c.hasModel(name) {
+		if _, ok := c.ModelNamed(name); !ok {
 			r.warn(r.at(path), "the model %q is not in models.providers", name)
 		}
 	}
-}
-
-// hasModel reports whether a "provider/model" is configured; echo needs no entry.
-func (c *Config) hasModel(name string) bool {
-	provider, model, _ := strings.Cut(name, "/")
-	if provider == RuntimeEcho {
-		return true
-	}
-	return slices.ContainsFunc(c.Models.Providers[provider].Models, func(m ModelDef) bool { return m.ID == model })
 }
 
 // checkSandbox: a local agent in a sandbox needs the command that makes it one (engine.md §3).

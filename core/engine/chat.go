@@ -1,52 +1,53 @@
 package engine
 
 import (
-	"context"
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
 	"cordboard/core"
 )
 
-// chatSend is the operator's message into a session: provenance external_user, one run (session-tools.md §6).
-func (b *board) chatSend(ctx context.Context, c core.Command) (receipt core.Receipt, err error) {
+// chatSend is the operator's message into a session: provenance external_user, one run (session-tools.md §6). He owns every session, so
+// his standalone /send is a command here as it is in a channel (session-tools.md §7).
+func (b *board) chatSend(c core.Command) (verb, error) {
+	id, sessionID := cmp.Or(c.Key, b.options.NewID()), b.options.NewID()
+	v := verb{name: "send", target: c.Send.Session, do: func(a *act) error { return b.sendChat(a, *c.Send, id, sessionID) }}
 	switch {
 	case b.drive == nil:
-		return receipt, core.Errorf(core.CodeUnsupported, "nothing is sent: no engine runs agents here")
+		return v, b.runsHere("sent")
 	case strings.TrimSpace(c.Send.Message) == "":
-		return receipt, core.Errorf(core.CodeInvalidParams, "the message is blank")
+		return v, core.Errorf(core.CodeInvalidParams, "the message is blank")
 	case !utf8.ValidString(c.Send.Message):
-		return receipt, core.Errorf(core.CodeInvalidParams, "the message is not UTF-8")
+		return v, core.Errorf(core.CodeInvalidParams, "the message is not UTF-8")
 	}
-	id := c.Key
-	if id == "" {
-		id = b.options.NewID()
+	return v, nil
+}
+
+func (b *board) sendChat(a *act, c core.Send, id, sessionID string) error {
+	if known, ok, err := a.Run(id); err != nil || ok { // its answer is forgotten, the run is not
+		a.receipt, a.quiet = core.Receipt{Key: known.SessionKey, Run: id}, true
+		return errFirst(err, sameSend(a, &known, &c))
 	}
-	sessionID := b.options.NewID()
-	now := b.now()
-	rev, err := b.write(ctx, func(tx core.Tx, fx *effects) error {
-		if known, ok, err := tx.Run(id); err != nil || ok {
-			receipt = core.Receipt{Key: known.SessionKey, Run: id}
-			return errFirst(err, sameSend(tx, &known, c.Send))
-		}
-		s, err := b.targetOf(tx, c.Send.Session, sessionID, now)
-		if err != nil {
-			return err
-		}
-		if refused := b.mayRun(&s); refused != nil {
-			return refused
-		}
-		run, err := b.enqueue(tx, fx, core.Run{
-			ID: id, Kind: core.RunChat, Message: c.Send.Message, Provenance: &core.Provenance{Kind: "external_user"},
-		}, s, now)
-		if err != nil {
-			return err
-		}
-		receipt = core.Receipt{Key: s.Key, Run: run.ID}
-		return tx.AddAudit(core.AuditEntry{At: now, Who: "operator", Verb: "send", Target: s.Key, Result: run.ID})
-	})
-	receipt.Rev = rev
-	return receipt, err
+	s, err := b.targetOf(a, c.Session, sessionID, a.now)
+	if err != nil {
+		return err
+	}
+	a.receipt.Key = s.Key
+	if err := a.unchanged(s.Key); err != nil {
+		return err
+	}
+	if mode, ok := sendCommand(c.Message); ok {
+		return b.sendMode(a, s, mode)
+	}
+	if refused := b.mayRun(&s); refused != nil {
+		return refused
+	}
+	run, err := b.enqueue(a, a.fx, core.Run{
+		ID: id, Kind: core.RunChat, Message: c.Message, Provenance: &core.Provenance{Kind: "external_user"},
+	}, s, a.now)
+	a.receipt.Run, a.after = run.ID, map[string]string{"run": run.ID}
+	return err
 }
 
 func errFirst(errs ...error) error {
@@ -60,16 +61,9 @@ func errFirst(errs ...error) error {
 
 // sameSend reports whether a repeated key asks for the run it already names.
 func sameSend(r core.Reader, known *core.Run, s *core.Send) error {
-	message := known.Message
-	if message == "" && known.FirstSeq > 0 {
-		if err := r.Messages(known.SessionID, core.SeqRange{After: known.FirstSeq - 1, Before: known.FirstSeq + 1}, func(m *core.Message) bool {
-			for block := range core.Blocks(m.Raw) {
-				message += block.Text
-			}
-			return false
-		}); err != nil {
-			return err
-		}
+	message, err := messageOf(r, known)
+	if err != nil {
+		return err
 	}
 	if known.Kind != core.RunChat || message != s.Message {
 		return core.Errorf(core.CodeIdempotency, "the key %q already names another run: use a new one for another message", known.ID)
@@ -77,10 +71,25 @@ func sameSend(r core.Reader, known *core.Run, s *core.Send) error {
 	return nil
 }
 
+// messageOf is the message of a run: it is in the transcript once the run has begun.
+func messageOf(r core.Reader, run *core.Run) (string, error) {
+	if run.Message != "" || run.FirstSeq == 0 {
+		return run.Message, nil
+	}
+	var text strings.Builder
+	err := r.Messages(run.SessionID, core.SeqRange{After: run.FirstSeq - 1, Before: run.FirstSeq + 1}, func(m *core.Message) bool {
+		for block := range core.Blocks(m.Raw) {
+			text.WriteString(block.Text)
+		}
+		return false
+	})
+	return text.String(), err
+}
+
 // targetOf finds the session an operator writes to. A configured agent's main session comes into being by its first use; a mistyped key
 // never makes one (session-tools.md §1).
-func (b *board) targetOf(tx core.Tx, name, sessionID string, now int64) (core.Session, error) {
-	found, err := b.resolve(tx, b.operator(), name)
+func (b *board) targetOf(r core.Reader, name, sessionID string, now int64) (core.Session, error) {
+	found, err := b.resolve(r, b.operator(), name)
 	switch {
 	case err == nil && found.exists:
 		return found.session, nil
@@ -95,53 +104,51 @@ func (b *board) targetOf(tx core.Tx, name, sessionID string, now int64) (core.Se
 }
 
 // newSession makes a session of a configured agent, under a key of its own.
-func (b *board) newSession(ctx context.Context, n core.New) (core.Receipt, error) {
+func (b *board) newSession(n core.New) (verb, error) {
 	agent := strings.ToLower(strings.TrimSpace(n.Agent))
 	if agent == "" {
 		agent = b.names.DefaultAgent()
 	}
+	id := b.options.NewID()
+	s := core.Session{Key: "agent:" + agent + ":chat-" + id, SessionID: id, Label: strings.TrimSpace(n.Label)}
+	v := verb{name: "new", target: agent, do: func(a *act) error { return b.makeSession(a, s, agent) }}
 	if _, configured := b.config.Agent(agent); !configured {
-		return core.Receipt{}, core.Errorf(core.CodeInvalidParams, "agent %q is not configured: agents.list names those that are", agent).Because("agents.list")
+		return v, core.Errorf(core.CodeInvalidParams, "agent %q is not configured: agents.list names those that are", agent).Because("agents.list")
 	}
-	id, now := b.options.NewID(), b.now()
-	s := core.Session{Key: "agent:" + agent + ":chat-" + id, SessionID: id, CreatedAt: now, UpdatedAt: now, Label: strings.TrimSpace(n.Label)}
-	rev, err := b.write(ctx, func(tx core.Tx, _ *effects) error {
-		if err := tx.PutSession(s); err != nil {
-			return err
-		}
-		if err := tx.PutGeneration(core.Generation{ID: id, SessionID: id, Key: s.Key, Agent: agent, State: core.GenerationCurrent, CreatedAt: now}); err != nil {
-			return err
-		}
-		return tx.AddAudit(core.AuditEntry{At: now, Who: "operator", Verb: "new", Target: s.Key, Result: "ok"})
+	if err := b.validModel(n.Model); err != nil {
+		return v, err
+	}
+	b.setModel(&s, n.Model)
+	return v, nil
+}
+
+func (b *board) makeSession(a *act, s core.Session, agent string) error {
+	s.CreatedAt, s.UpdatedAt = a.now, a.now
+	a.receipt.Key, a.after = s.Key, s
+	if err := a.PutSession(s); err != nil {
+		return err
+	}
+	return a.PutGeneration(core.Generation{
+		ID: s.SessionID, SessionID: s.SessionID, Key: s.Key, Agent: agent, State: core.GenerationCurrent, CreatedAt: a.now,
 	})
-	return core.Receipt{Rev: rev, Key: s.Key}, err
 }
 
 // abort ends one run: a queued one at once, a running one by ending its turn.
-func (b *board) abort(ctx context.Context, a core.Abort) (receipt core.Receipt, err error) {
-	if b.drive == nil {
-		return receipt, core.Errorf(core.CodeUnsupported, "nothing is aborted: no engine runs agents here")
-	}
-	now := b.now()
-	var run core.Run
-	rev, err := b.write(ctx, func(tx core.Tx, fx *effects) error {
-		found, err := b.runToAbort(tx, a)
-		if err != nil {
-			return err
-		}
-		run = found
-		if run.State == core.RunQueued {
-			if err := b.discard(tx, fx, run, ending{outcome: core.OutcomeAborted, cause: errAborted.Error()}, now); err != nil {
-				return err
-			}
-		}
-		return tx.AddAudit(core.AuditEntry{At: now, Who: "operator", Verb: "abort", Target: run.ID, Result: string(run.State)})
-	})
+func (b *board) abort(a *act, c core.Abort) error {
+	run, err := b.runToAbort(a, c)
 	if err != nil {
-		return receipt, err
+		return err
 	}
-	b.drive.abort(run)
-	return core.Receipt{Rev: rev, Key: run.SessionKey, Run: run.ID}, nil
+	a.receipt.Key, a.receipt.Run = run.SessionKey, run.ID
+	if err := a.unchanged(run.SessionKey); err != nil {
+		return err
+	}
+	a.before = map[string]string{"run": run.ID, "state": string(run.State)}
+	a.fx.cut = append(a.fx.cut, run)
+	if run.State != core.RunQueued {
+		return nil
+	}
+	return b.discard(a, a.fx, run, ending{outcome: core.OutcomeAborted, cause: errAborted.Error()}, a.now)
 }
 
 func (b *board) runToAbort(r core.Reader, a core.Abort) (run core.Run, err error) {

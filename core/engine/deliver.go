@@ -38,7 +38,30 @@ func (e *Engine) post(tx core.Tx, fx *effects, s *core.Session, d core.Delivery,
 			return d, err
 		}
 	}
-	return d, tx.PutDelivery(d)
+	return d, putDelivery(tx, d)
+}
+
+// putDelivery writes how a delivery stands, and on its session's row whether the people there miss a text.
+func putDelivery(tx core.Tx, d core.Delivery) error {
+	if err := tx.PutDelivery(d); err != nil {
+		return err
+	}
+	switch d.State {
+	case core.DeliveryBlocked, core.DeliveryGaveUp, core.DeliveryUnknown:
+		return markUndelivered(tx, d.SessionKey, true)
+	case core.DeliveryDelivered:
+		return markUndelivered(tx, d.SessionKey, false)
+	}
+	return nil
+}
+
+func markUndelivered(tx core.Tx, sessionKey string, undelivered bool) error {
+	s, ok, err := tx.Session(sessionKey)
+	if err != nil || !ok || s.Undelivered == undelivered {
+		return err
+	}
+	s.Undelivered = undelivered
+	return tx.PutSession(s)
 }
 
 // outbox reports whether a channel delivers by keeping the text: what is not configured is one.
@@ -155,7 +178,7 @@ func (e *Engine) attempt(ctx context.Context, entry core.Due) (d core.Delivery, 
 			if err := tx.DeleteDue(entry); err != nil {
 				return err
 			}
-			return tx.PutDelivery(d)
+			return putDelivery(tx, d)
 		}
 		d.State, d.Attempts = core.DeliveryAttempting, d.Attempts+1
 		return tx.PutDelivery(d) // it stays due, so that recovery finds it
@@ -186,7 +209,7 @@ func (e *Engine) settle(ctx context.Context, d core.Delivery, failed error) erro
 				return err
 			}
 		}
-		return tx.PutDelivery(current)
+		return putDelivery(tx, current)
 	})
 	return err
 }
@@ -231,7 +254,7 @@ func (e *Engine) recoverDeliveries(ctx context.Context) error {
 			if err := tx.DeleteDue(entry); err != nil {
 				return err
 			}
-			if err := tx.PutDelivery(d); err != nil {
+			if err := putDelivery(tx, d); err != nil {
 				return err
 			}
 		}
@@ -240,31 +263,43 @@ func (e *Engine) recoverDeliveries(ctx context.Context) error {
 	return err
 }
 
-// retry makes a delivery due again, on the operator's word.
-func (b *board) retry(ctx context.Context, r core.Retry) (core.Receipt, error) {
-	now := b.now()
-	receipt := core.Receipt{}
-	rev, err := b.write(ctx, func(tx core.Tx, fx *effects) error {
-		d, ok, err := tx.Delivery(r.Delivery)
-		switch {
-		case err != nil:
-			return err
-		case !ok:
-			return core.Errorf(core.CodeNotFound, "there is no delivery %q", r.Delivery)
-		case d.State != core.DeliveryGaveUp && d.State != core.DeliveryUnknown && d.State != core.DeliveryExpired:
-			return core.Errorf(core.CodeConflict, "delivery %s is %s: one that gave up, expired or whose fate is unknown can be retried", d.ID, d.State)
-		}
-		d.State, d.Attempts, d.NextAttemptAt, d.CreatedAt = core.DeliveryPending, 0, now, now
-		receipt.Key = d.SessionKey
-		fx.due = true
-		if err := tx.PutDue(core.Due{At: now, Kind: dueDelivery, ID: d.ID}); err != nil {
-			return err
-		}
-		if err := tx.PutDelivery(d); err != nil {
-			return err
-		}
-		return tx.AddAudit(core.AuditEntry{At: now, Who: "operator", Verb: "retry", Target: d.ID, Result: "ok"})
-	})
-	receipt.Rev = rev
-	return receipt, err
+// retry makes a delivery due again or runs a run's message again, on the operator's word.
+func (b *board) retry(r core.Retry) (verb, error) {
+	v := verb{name: "retry", target: r.Delivery + r.Run}
+	if (r.Delivery == "") == (r.Run == "") {
+		return v, core.Errorf(core.CodeInvalidParams, "retry names one delivery or one run").Accept("delivery", "run")
+	}
+	if r.Delivery != "" {
+		v.do = func(a *act) error { return b.redeliver(a, r.Delivery) }
+		return v, nil
+	}
+	id := b.options.NewID()
+	v.do = func(a *act) error { return b.rerun(a, r.Run, id) }
+	return v, b.runsHere("run again")
+}
+
+func (b *board) redeliver(a *act, id string) error {
+	d, ok, err := a.Delivery(id)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return core.Errorf(core.CodeNotFound, "there is no delivery %q", id)
+	case d.State != core.DeliveryGaveUp && d.State != core.DeliveryUnknown && d.State != core.DeliveryExpired:
+		return core.Errorf(core.CodeConflict, "delivery %s is %s: one that gave up, expired or whose fate is unknown can be retried", d.ID, d.State)
+	}
+	a.receipt.Key = d.SessionKey
+	if err := a.unchanged(d.SessionKey); err != nil {
+		return err
+	}
+	a.before, a.after = map[string]string{"delivery": d.ID, "state": string(d.State)}, map[string]string{"state": string(core.DeliveryPending)}
+	d.State, d.Attempts, d.NextAttemptAt, d.CreatedAt = core.DeliveryPending, 0, a.now, a.now
+	a.fx.due = true
+	if err := a.PutDue(core.Due{At: a.now, Kind: dueDelivery, ID: d.ID}); err != nil {
+		return err
+	}
+	if err := a.PutDelivery(d); err != nil {
+		return err
+	}
+	return markUndelivered(a, d.SessionKey, false)
 }

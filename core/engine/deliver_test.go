@@ -163,10 +163,15 @@ func TestPolicyAtTheExits(t *testing.T) {
 
 		on := s.receive(core.Inbound{Channel: "chat", Peer: "p", SenderID: "boss", Text: "/send on"})
 		assert.Equal(t, "send policy allow", on.Outcome)
-		for _, text := range []string{"/send", "/send:", "send on", "please /send off", "/sendoff", "/send off now"} {
+		for _, text := range []string{"send on", "send", "please /send off", "/sendoff", "/send off now", "/sender"} {
 			receipt := s.receive(core.Inbound{Channel: "chat", Peer: "p", SenderID: "boss", Text: text})
 			assert.NotEmpty(t, receipt.Run, "%q is a message", text)
 			s.await(receipt.Run)
+		}
+		for _, text := range []string{"/send", " /SEND: "} {
+			receipt := s.receive(core.Inbound{Channel: "chat", Peer: "p", SenderID: "boss", Text: text})
+			assert.Empty(t, receipt.Run, "%q asks and sends nothing", text)
+			assert.Equal(t, "send policy allow: session override", receipt.Outcome)
 		}
 	})
 }

@@ -38,6 +38,8 @@ type driver struct {
 	due    chan struct{} // a delivery is due
 	tasks  sync.WaitGroup
 
+	holding sync.Mutex // over reading the holds and telling the queue: the later word is the last
+
 	mu       sync.Mutex
 	idle     *sync.Cond // on mu: a run is live no more
 	queue    *queue
@@ -67,6 +69,9 @@ func (e *Engine) Start(ctx context.Context) error {
 	}
 	d.idle = sync.NewCond(&d.mu)
 	d.ctx, d.stop = context.WithCancelCause(context.Background())
+	if err := d.readHolds(ctx); err != nil {
+		return err
+	}
 	e.drive = d
 	d.take(effects{queued: live})
 	d.tasks.Go(d.loop)
@@ -121,6 +126,9 @@ func (e *Engine) write(ctx context.Context, fn func(tx core.Tx, fx *effects) err
 	})
 	if err == nil && e.drive != nil {
 		e.drive.take(fx)
+		if fx.holds {
+			err = e.drive.readHolds(context.WithoutCancel(ctx))
+		}
 	}
 	return rev, err
 }
@@ -129,7 +137,7 @@ func (e *Engine) write(ctx context.Context, fn func(tx core.Tx, fx *effects) err
 func (d *driver) take(fx effects) {
 	d.mu.Lock()
 	for _, r := range fx.queued {
-		d.queue.add(waiting{id: r.ID, session: r.SessionKey, lane: r.Lane, requester: r.RequesterKey})
+		d.queue.add(waiting{id: r.ID, session: r.SessionKey, agent: d.engine.names.AgentOf(r.SessionKey), lane: r.Lane, requester: r.RequesterKey})
 	}
 	for _, r := range fx.ended {
 		for _, w := range d.waiters[r.ID] {
@@ -138,6 +146,12 @@ func (d *driver) take(fx effects) {
 		delete(d.waiters, r.ID)
 	}
 	d.mu.Unlock()
+	for _, r := range fx.cut {
+		d.abort(r)
+	}
+	for _, id := range fx.answered {
+		d.endTurn(id, errAnswered)
+	}
 	d.nudge()
 	if fx.due {
 		signal(d.due)

@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"context"
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,50 +12,41 @@ import (
 
 // inbound takes a message from a channel: the session is found or made by the key grammar, the row learns where the chat is, an owner's
 // standalone /send sets the send policy, and the agent answers to where the message came from (engine.md §5, session-tools.md §7).
-func (b *board) inbound(ctx context.Context, c core.Command) (receipt core.Receipt, err error) {
+func (b *board) inbound(c core.Command) (verb, error) {
 	in := *c.Inbound
-	if err := b.checkInbound(&in); err != nil {
-		return receipt, err
-	}
-	id, sessionID := c.Key, b.options.NewID()
-	if id == "" {
-		id = b.options.NewID()
-	}
-	now := b.now()
-	rev, err := b.write(ctx, func(tx core.Tx, fx *effects) error {
-		known, repeated, err := tx.Run(id)
-		if err != nil || repeated {
-			receipt = core.Receipt{Key: known.SessionKey, Run: id}
-			return err
-		}
-		s, err := b.inboundSession(tx, &in, sessionID, now)
-		if err != nil {
-			return err
-		}
-		receipt = core.Receipt{Key: s.Key}
-		if mode, ok := sendCommand(in.Text); ok && b.owns(&in) {
-			s.SendPolicy = mode
-			receipt.Outcome = "send policy " + modeName(mode)
-			if err := tx.PutSession(s); err != nil {
-				return err
-			}
-			return tx.AddAudit(core.AuditEntry{At: now, Who: in.Channel + ":" + in.SenderID, Verb: "/send", Target: s.Key, Result: modeName(mode)})
-		}
-		run := core.Run{ID: id, Kind: core.RunChat, Message: in.Text, Provenance: &core.Provenance{Kind: "external_user", SourceChannel: in.Channel}}
-		if verdict := b.send(&s); !verdict.Allowed {
-			run.Kind = core.RunNote // the people's message is kept, no agent runs
-			receipt.Outcome = "blocked: " + verdict.Rule
-		} else {
-			route := key.Delivery(&s)
-			route.ThreadID = in.ThreadID
-			run.Answer = &route
-		}
-		receipt.Run = id
-		_, err = b.enqueue(tx, fx, run, s, now)
+	err := b.checkInbound(&in)
+	id, sessionID := cmp.Or(c.Key, b.options.NewID()), b.options.NewID()
+	return verb{
+		name: "inbound", who: in.Channel + ":" + in.SenderID, target: cmp.Or(in.ID, in.Peer),
+		do: func(a *act) error { return b.takeIn(a, &in, id, sessionID) },
+	}, err
+}
+
+func (b *board) takeIn(a *act, in *core.Inbound, id, sessionID string) error {
+	if known, repeated, err := a.Run(id); err != nil || repeated {
+		a.receipt, a.quiet = core.Receipt{Key: known.SessionKey, Run: id}, true
 		return err
-	})
-	receipt.Rev = rev
-	return receipt, err
+	}
+	s, err := b.inboundSession(a, in, sessionID, a.now)
+	if err != nil {
+		return err
+	}
+	a.receipt.Key = s.Key
+	if mode, ok := sendCommand(in.Text); ok && b.owns(in) {
+		return b.sendMode(a, s, mode)
+	}
+	run := core.Run{ID: id, Kind: core.RunChat, Message: in.Text, Provenance: &core.Provenance{Kind: "external_user", SourceChannel: in.Channel}}
+	if verdict := b.send(&s); !verdict.Allowed {
+		run.Kind = core.RunNote // the people's message is kept, no agent runs
+		a.receipt.Outcome = "blocked: " + verdict.Rule
+	} else {
+		route := key.Delivery(&s)
+		route.ThreadID = in.ThreadID
+		run.Answer = &route
+	}
+	a.receipt.Run, a.after = id, map[string]string{"run": id}
+	_, err = b.enqueue(a, a.fx, run, s, a.now)
+	return err
 }
 
 func (b *board) checkInbound(in *core.Inbound) error {
@@ -88,13 +79,13 @@ func (b *board) checkInbound(in *core.Inbound) error {
 }
 
 // inboundSession is the session a message belongs to, with what the message tells of its chat; it is made by its first message.
-func (b *board) inboundSession(tx core.Tx, in *core.Inbound, sessionID string, now int64) (core.Session, error) {
+func (b *board) inboundSession(r core.Reader, in *core.Inbound, sessionID string, now int64) (core.Session, error) {
 	sessionKey := b.names.Direct(in.Agent, in.Channel, in.AccountID, in.Peer)
 	to := in.Peer
 	if in.ChatType != core.ChatDirect {
 		sessionKey, to = b.names.Group(in.Agent, in.Channel, in.ChatType, in.ID), in.ID
 	}
-	s, ok, err := tx.Session(sessionKey)
+	s, ok, err := r.Session(sessionKey)
 	if err != nil {
 		return s, err
 	}
@@ -118,28 +109,4 @@ func (b *board) inboundSession(tx core.Tx, in *core.Inbound, sessionID string, n
 // owns reports whether a sender may command the session: channels.<name>.owners.
 func (b *board) owns(in *core.Inbound) bool {
 	return in.SenderID != "" && slices.Contains(b.config.Channels[in.Channel].Owners, in.SenderID)
-}
-
-// sendCommand reads a standalone `/send on|off|inherit`: the whole message, in any case, with or without a colon (session-tools.md §7).
-func sendCommand(text string) (mode core.SendPolicy, ok bool) {
-	rest, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(text)), "/send")
-	if !ok {
-		return "", false
-	}
-	switch strings.TrimSpace(strings.TrimPrefix(rest, ":")) {
-	case "on":
-		return core.SendAllow, strings.TrimLeft(rest, " \t:") != rest
-	case "off":
-		return core.SendDeny, strings.TrimLeft(rest, " \t:") != rest
-	case "inherit":
-		return core.SendInherit, strings.TrimLeft(rest, " \t:") != rest
-	}
-	return "", false
-}
-
-func modeName(mode core.SendPolicy) string {
-	if mode == core.SendInherit {
-		return "inherit"
-	}
-	return string(mode)
 }

@@ -16,6 +16,7 @@ const (
 type waiting struct {
 	id        string
 	session   string
+	agent     string // of the session
 	lane      string
 	requester string // whom the sub-agent lane deals it to
 	number    uint64 // order of arrival
@@ -31,7 +32,16 @@ type queue struct {
 	lines   map[string][]waiting // per session, what waits there
 	live    map[string]waiting   // per session, what runs there
 	paused  map[string]bool      // runs that gave their slot up while they wait on another session
+	holds   holds
 }
+
+// holds are what keeps queued runs from starting.
+type holds struct {
+	all              bool
+	agents, sessions map[string]bool
+}
+
+func (h *holds) cover(w waiting) bool { return h.all || h.agents[w.agent] || h.sessions[w.session] }
 
 // lane is a number of slots and what wants them.
 type lane struct {
@@ -64,10 +74,22 @@ func (q *queue) add(w waiting) {
 	q.offer(w.session)
 }
 
+// hold changes what is held: lines that are are not offered, the others are. It costs as much as there are lines, so that next costs nothing
+// more.
+func (q *queue) hold(h holds) {
+	q.holds = h
+	for _, l := range q.lanes {
+		clear(l.ready)
+	}
+	for session := range q.lines {
+		q.offer(session)
+	}
+}
+
 // offer makes the head of an idle session's line known to its lane.
 func (q *queue) offer(session string) {
 	line := q.lines[session]
-	if _, busy := q.live[session]; busy || len(line) == 0 {
+	if _, busy := q.live[session]; busy || len(line) == 0 || q.holds.cover(line[0]) {
 		return
 	}
 	l, who := q.lanes[line[0].lane], line[0].dealtTo()
@@ -104,11 +126,6 @@ func (q *queue) setLine(session string, line []waiting) {
 		return
 	}
 	q.lines[session] = line
-}
-
-// position is a run's place in its session's line, from 1; 0 when it does not wait there.
-func (q *queue) position(id, session string) int {
-	return slices.IndexFunc(q.lines[session], func(w waiting) bool { return w.id == id }) + 1
 }
 
 // next takes the run that may start now, if there is one.

@@ -37,10 +37,7 @@ func TestQueueOrder(t *testing.T) {
 	} {
 		q.add(w)
 	}
-	assert.Equal(t, 2, q.position("a2", "a"))
 	assert.Equal(t, []string{"a1", "b1"}, startable(q))
-	assert.Equal(t, 1, q.position("a2", "a"))
-	assert.Zero(t, q.position("a1", "a"))
 	q.done("b")
 	assert.Equal(t, []string{"c1"}, startable(q), "the session that waited longest, not the one that is busy")
 	q.done("a")

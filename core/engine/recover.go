@@ -8,8 +8,8 @@ import (
 )
 
 // recover puts in order what an earlier life of the engine left (engine.md §6): what was running ends as interrupted, what was queued too
-// long ago does not start any more, the rest is returned in its order. Nothing that reached a model is ever run again by itself. Its cost
-// is that of the live runs, not of what is stored.
+// long ago does not start any more unless the operator holds it, the rest is returned in its order. Nothing that reached a model is ever
+// run again by itself. Its cost is that of the live runs, not of what is stored.
 func (e *Engine) recover(ctx context.Context) (queued []core.Run, err error) {
 	var live []core.Run
 	if err := e.store.View(ctx, func(r core.Reader) error {
@@ -37,6 +37,10 @@ func (e *Engine) recoverBatch(ctx context.Context, part []core.Run, oldest int64
 	_, err = e.store.Update(ctx, func(tx core.Tx) error {
 		kept = kept[:0]
 		var fx effects
+		held, err := holdsOf(tx)
+		if err != nil {
+			return err
+		}
 		for _, run := range part {
 			switch {
 			case run.State == core.RunRunning:
@@ -47,7 +51,7 @@ func (e *Engine) recoverBatch(ctx context.Context, part []core.Run, oldest int64
 				if err := e.finish(tx, &fx, run.ID, run.Fence, end, e.now()); err != nil {
 					return err
 				}
-			case run.QueuedAt < oldest:
+			case run.QueuedAt < oldest && !held.cover(waiting{session: run.SessionKey, agent: e.names.AgentOf(run.SessionKey)}):
 				end := ending{outcome: core.OutcomeInterrupted, cause: "it was queued longer than " + e.config.Engine.ResumeWithin.Round(time.Second).String() +
 					" (engine.resumeWithin) when the engine started"}
 				if err := e.discard(tx, &fx, run, end, e.now()); err != nil {

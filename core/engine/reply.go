@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"unicode/utf8"
@@ -26,31 +25,30 @@ func (e *Engine) playedBy(sessionKey string) string {
 
 // reply answers a run that waits on the operator: its text is the run's final message, and the run ends ok, in the transaction that
 // records who said so. A reply that has been taken is therefore never lost, and of two only the first is.
-func (b *board) reply(ctx context.Context, r core.Reply) (receipt core.Receipt, err error) {
+func (b *board) reply(r core.Reply) (verb, error) {
+	v := verb{name: "reply", target: r.Run, do: func(a *act) error { return b.answerFor(a, r) }}
 	switch {
 	case b.drive == nil:
-		return receipt, core.Errorf(core.CodeUnsupported, "nothing is answered: no engine runs agents here")
+		return v, b.runsHere("answered")
 	case strings.TrimSpace(r.Text) == "":
-		return receipt, core.Errorf(core.CodeInvalidParams, "the reply is blank: write what the agent answers, or abort the run")
+		return v, core.Errorf(core.CodeInvalidParams, "the reply is blank: write what the agent answers, or abort the run")
 	case !utf8.ValidString(r.Text):
-		return receipt, core.Errorf(core.CodeInvalidParams, "the reply is not UTF-8")
+		return v, core.Errorf(core.CodeInvalidParams, "the reply is not UTF-8")
 	}
-	now := b.now()
-	var run core.Run
-	rev, err := b.write(ctx, func(tx core.Tx, fx *effects) error {
-		if run, err = b.runToAnswer(tx, r.Run); err != nil {
-			return err
-		}
-		if err := b.finish(tx, fx, run.ID, run.Fence, ending{outcome: core.OutcomeOK, text: r.Text}, now); err != nil {
-			return err
-		}
-		return tx.AddAudit(core.AuditEntry{At: now, Who: "operator", Verb: "reply", Target: run.SessionKey, Result: run.ID})
-	})
+	return v, nil
+}
+
+func (b *board) answerFor(a *act, r core.Reply) error {
+	run, err := b.runToAnswer(a, r.Run)
 	if err != nil {
-		return receipt, err
+		return err
 	}
-	b.drive.endTurn(run.ID, errAnswered)
-	return core.Receipt{Rev: rev, Key: run.SessionKey, Run: run.ID}, nil
+	a.receipt.Key, a.receipt.Run, a.after = run.SessionKey, run.ID, map[string]string{"run": run.ID}
+	if err := a.unchanged(run.SessionKey); err != nil {
+		return err
+	}
+	a.fx.answered = append(a.fx.answered, run.ID)
+	return b.finish(a, a.fx, run.ID, run.Fence, ending{outcome: core.OutcomeOK, text: r.Text}, a.now)
 }
 
 // runToAnswer finds the run that a reply names, or says why it takes none.

@@ -66,7 +66,8 @@ func TestManualRun(t *testing.T) {
 				return false
 			})
 		}))
-		assert.Equal(t, []string{"operator", "reply", "agent:desk:main", id}, []string{said.Who, said.Verb, said.Target, said.Result})
+		assert.Equal(t, []string{"operator", "reply", "agent:desk:main", "ok"}, []string{said.Who, said.Verb, said.Target, said.Result})
+		assert.JSONEq(t, `{"run":"`+id+`"}`, string(said.After))
 		assert.Equal(t, receipt.Rev, said.Rev)
 	})
 }
@@ -140,7 +141,7 @@ func TestReplyRefusals(t *testing.T) {
 		assert.Equal(t, core.CodeReadOnly, core.CodeOf(err), "an agent does not answer for the operator")
 		after, err := s.store.Info(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, before.Rev, after.Rev)
+		assert.Equal(t, before.Rev+7, after.Rev, "each refusal leaves its audit entry and nothing else")
 		_, err = s.answer(first, "answered")
 		require.NoError(t, err)
 		_, err = s.answer(first, "answered twice")

@@ -16,7 +16,11 @@ import (
 type effects struct {
 	queued []core.Run // to be put in line
 	ended  []core.Run // whoever waits for them is to be told
+	cut    []core.Run // to be taken out of line, or their turn to be ended
 	due    bool       // a delivery is due
+	holds  bool       // what is held has changed
+
+	answered []string // ids of runs that the operator's reply has ended: their turn is over
 }
 
 // openCall is a tool call whose result is not in the transcript yet.
@@ -181,8 +185,16 @@ func (e *Engine) finish(tx core.Tx, fx *effects, id string, fence core.Rev, end 
 	}
 	endRun(&run, end, now)
 	release(&s, &run, end.silent, now)
+	if window := e.window(run.Model); window > 0 {
+		s.ContextTokens = &window
+	}
 	if err := tx.PutSession(s); err != nil {
 		return err
+	}
+	if !end.silent {
+		if err := e.count(tx, &run, now); err != nil {
+			return err
+		}
 	}
 	if err := tx.PutRun(run); err != nil {
 		return err

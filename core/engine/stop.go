@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"strings"
 
 	"cordboard/core"
@@ -9,42 +8,30 @@ import (
 
 // stop ends a session's and all its descendants' work in one transaction (engine.md §1): whatever races with it is either in it or finds
 // that its run has ended.
-func (b *board) stop(ctx context.Context, s core.Stop) (receipt core.Receipt, err error) {
-	if b.drive == nil {
-		return receipt, core.Errorf(core.CodeUnsupported, "nothing is stopped: no engine runs agents here")
-	}
-	now := b.now()
-	var stopped []core.Run
-	rev, err := b.write(ctx, func(tx core.Tx, fx *effects) error {
-		found, err := b.resolve(tx, b.operator(), s.Session)
-		if err != nil {
-			return err
-		}
-		if !found.exists {
-			return notFound(s.Session)
-		}
-		receipt = core.Receipt{Key: found.key}
-		family, err := descendants(tx, found.key)
-		if err != nil {
-			return err
-		}
-		if stopped, err = b.stopRuns(tx, fx, family, now); err != nil {
-			return err
-		}
-		if err := cancelDeliveries(tx, family); err != nil {
-			return err
-		}
-		return tx.AddAudit(core.AuditEntry{At: now, Who: "operator", Verb: "stop", Target: found.key, Result: "ok"})
-	})
+func (b *board) stop(a *act, c core.Stop) error {
+	s, err := b.row(a, c.Session)
 	if err != nil {
-		return core.Receipt{}, err
+		return err
+	}
+	family, err := descendants(a, s.Key)
+	if err != nil {
+		return err
+	}
+	return b.endWork(a, family)
+}
+
+// endWork ends the runs, exchanges and deliveries of sessions.
+func (b *board) endWork(a *act, family map[string]bool) error {
+	stopped, err := b.stopRuns(a, a.fx, family, a.now)
+	if err != nil {
+		return err
 	}
 	for _, run := range stopped {
-		receipt.Runs = append(receipt.Runs, run.ID)
-		b.drive.abort(run)
+		a.receipt.Runs = append(a.receipt.Runs, run.ID)
 	}
-	receipt.Rev = rev
-	return receipt, nil
+	a.after = map[string][]string{"runs": a.receipt.Runs}
+	a.fx.cut = append(a.fx.cut, stopped...)
+	return cancelDeliveries(a, family)
 }
 
 // descendants are a session and all that it spawned, down the lineage; a circle is walked once.
