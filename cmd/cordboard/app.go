@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -169,12 +171,24 @@ func (a *app) say(format string, parts ...string) error {
 	return err
 }
 
-// printJSON writes v as indented JSON, text as it is stored.
+// printJSON writes v as indented JSON, text as it is stored. What is stored and not UTF-8 shows as U+FFFD: JSON has no other way.
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := a.out.Write(asUTF8(text.Bytes()))
+	return err
+}
+
+func asUTF8(text []byte) []byte {
+	if utf8.Valid(text) {
+		return text
+	}
+	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
 }
 
 func (a *app) addAs(c *cobra.Command, as *string) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,8 @@ func newHistory(a *app) *cobra.Command {
 		Use:   "history KEY|SESSIONID",
 		Short: "Print a session's transcript, older generations by their sessionId",
 		Long: "history prints the newest messages of a session, oldest first. --json and --jsonl print each message byte for byte as it is\n" +
-			"stored. With --as it shows what the session's own sessions_history answers, bounds and masking included; --json prints that answer.",
+			"stored; where that is not UTF-8 --json shows the bytes as U+FFFD and counts such messages as replaced. With --as it shows what the\n" +
+			"session's own sessions_history answers, bounds and masking included; --json prints that answer.",
 		Args:              usageArgs(cobra.ExactArgs(1)),
 		ValidArgsFunction: oneOf(a.sessionKeys),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -148,7 +150,8 @@ func eachMessage(ctx context.Context, b core.Board, q core.MessageQuery, all boo
 	}
 }
 
-// historyJSON prints the answer of sessions_history with each message, byte for byte, on a line of its own.
+// historyJSON prints the answer of sessions_history with each message, byte for byte, on a line of its own. Of one that is not UTF-8, which
+// JSON cannot hold, the bytes that are not show as U+FFFD; replaced counts such messages.
 func historyJSON(ctx context.Context, out io.Writer, b core.Board, q core.MessageQuery, all bool) error {
 	detail, err := b.Messages(ctx, core.MessageQuery{Session: q.Session, Limit: 1})
 	if err != nil {
@@ -159,15 +162,22 @@ func historyJSON(ctx context.Context, out io.Writer, b core.Board, q core.Messag
 		return err
 	}
 	fmt.Fprintf(out, `{"sessionKey":%s,"messages":[`, name)
-	separator, more := "", false
+	separator, more, replaced := "", false, 0
 	if err := eachMessage(ctx, b, q, all, func(page core.MessagePage, m core.Message) error {
-		fmt.Fprintf(out, "%s\n%s", separator, m.Raw)
+		if !utf8.Valid(m.Raw) {
+			replaced++
+		}
+		fmt.Fprintf(out, "%s\n%s", separator, asUTF8(m.Raw))
 		separator, more = ",", page.More && !all
 		return nil
 	}); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "\n],\"more\":%t}\n", more)
+	fmt.Fprintf(out, "\n],\"more\":%t", more)
+	if replaced > 0 {
+		fmt.Fprintf(out, `,"replaced":%d`, replaced)
+	}
+	_, err = fmt.Fprintln(out, "}")
 	return err
 }
 

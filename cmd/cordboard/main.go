@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,10 +43,15 @@ func program() int {
 
 // run does what one command line says and returns its exit code.
 func run(ctx context.Context, args []string, io streams) int {
+	var out *output
+	if !io.terminal {
+		out = &output{to: io.out}
+		io.out = out
+	}
 	a := &app{streams: io, args: args}
 	root := newRoot(a)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := out.failure(root.ExecuteContext(ctx))
 	if err == nil {
 		return exitOK
 	}
@@ -110,6 +116,8 @@ func newRoot(a *app) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          a.openConsole,
+
+		PersistentPreRunE: onlyUTF8,
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetIn(a.in)
@@ -157,6 +165,37 @@ func newRoot(a *app) *cobra.Command {
 	root.SetHelpCommandGroupID("care")
 	root.SetCompletionCommandGroupID("care")
 	return root
+}
+
+// onlyUTF8 refuses words that are not UTF-8 for what may be written to the store. Paths are whatever the file system takes.
+func onlyUTF8(c *cobra.Command, args []string) (err error) {
+	top := c
+	for top.HasParent() && top.Parent().HasParent() {
+		top = top.Parent()
+	}
+	if top.GroupID != "talk" && top.GroupID != "steer" {
+		return nil
+	}
+	for i, arg := range args {
+		if !utf8.ValidString(arg) {
+			return &usageError{fmt.Errorf("argument %d, %q, is not UTF-8: text and keys are", i+1, shortened(arg))}
+		}
+	}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		path := f.Name == "data" || f.Name == "config"
+		if value := f.Value.String(); err == nil && !path && !utf8.ValidString(value) {
+			err = &usageError{fmt.Errorf("--%s %q is not UTF-8", f.Name, shortened(value))}
+		}
+	})
+	return err
+}
+
+func shortened(text string) string {
+	const most = 40
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
 }
 
 // plainFlagError says what a flag takes instead of how it was parsed.

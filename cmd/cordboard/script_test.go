@@ -42,11 +42,12 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: "../../testdata/cli",
+		Dir: "../../testdata/cli", ContinueOnError: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("FLEET", fleet)
 			e.Setenv("BRIDGE", filepath.Dir(fleet))
 			e.Setenv("ESC", "\x1b")
+			e.Setenv("BAD", "\xff")
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, "etc"))

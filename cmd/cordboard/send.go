@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -15,9 +16,9 @@ import (
 )
 
 const (
-	defaultWait = 30     // seconds that send waits for the reply
-	maxWait     = 86_400 // seconds (engine.md §2)
-	maxMessage  = 25 << 20
+	defaultWait = 30       // seconds that send waits for the reply
+	maxWait     = 86_400   // seconds (engine.md §2)
+	maxMessage  = 25 << 20 // bytes, less what its frame on the socket needs
 )
 
 func newNew(a *app) *cobra.Command {
@@ -25,6 +26,7 @@ func newNew(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:               "new [AGENT]",
 		Short:             "Make a session of an agent and print its key",
+		Example:           "  cordboard new ops --label 'Night shift'",
 		Args:              usageArgs(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: oneOf(a.agentIDs),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -58,6 +60,8 @@ func newSend(a *app) *cobra.Command {
 		Long: "send writes to a session as the operator: one run of its agent, whose reply is printed. With --as KEY the message is that session's, as\n" +
 			"its agent's sessions_send would be: its scope and the policies apply, the agents may go on talking and announce the outcome.\n" +
 			"- reads the message from standard input. Exit code 3: no reply yet, the run goes on; 5: the run failed.",
+		Example: "  cordboard send main 'what is new?'\n" +
+			"  cordboard send agent:ops:main - --timeout 0 <question.txt",
 		Args:              usageArgs(cobra.ExactArgs(2)),
 		ValidArgsFunction: oneOf(a.sessionKeys),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -103,6 +107,9 @@ func (a *app) message(ctx context.Context, arg string) (string, error) {
 	data, err := a.input(ctx, maxMessage)
 	if err != nil {
 		return "", err
+	}
+	if !utf8.Valid(data) {
+		return "", &usageError{errors.New("standard input is not UTF-8: a message is text")}
 	}
 	return strings.TrimSuffix(string(data), "\n"), nil
 }

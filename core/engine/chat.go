@@ -98,7 +98,7 @@ func (b *board) targetOf(r core.Reader, name, sessionID string, now int64) (core
 	}
 	canonical := b.names.Canonical(name, "")
 	if _, configured := b.config.Agent(b.names.AgentOf(canonical)); !configured || !b.names.IsMain(canonical) {
-		return core.Session{}, notFound(name)
+		return core.Session{}, errFirst(err, notFound(name)) // the first says which one may have been meant
 	}
 	return core.Session{Key: canonical, SessionID: sessionID, CreatedAt: now, UpdatedAt: now}, nil
 }

@@ -48,6 +48,9 @@ var errNoOwner = errors.New("nobody owns the store")
 // socket is where the owner of a data directory listens: in it, or where its path would be too long, in a directory for such things
 // under a name made of it.
 func (o Options) socket() (string, error) {
+	if err := o.located(); err != nil {
+		return "", err
+	}
 	dir, err := filepath.Abs(o.dir())
 	if err != nil {
 		return "", core.Errorf(core.CodeStoreIO, "the data directory %q: %w", o.dir(), err)

@@ -15,6 +15,9 @@ type DoctorReport = bolt.Report
 // Doctor examines the store of the options and writes nothing. An owner examines its records and indexes itself; without one the pages of
 // the file are looked at too.
 func Doctor(ctx context.Context, o Options) (report DoctorReport, err error) {
+	if err := o.located(); err != nil {
+		return report, err
+	}
 	l := newLink(o, false)
 	held, _, err := heldBy(o)
 	if err != nil || !held {
@@ -43,6 +46,9 @@ func Compact(ctx context.Context, o Options, progress func(done, all int64)) (Co
 
 // makeWay ends an owner that nobody needs.
 func makeWay(ctx context.Context, o Options) error {
+	if err := o.located(); err != nil {
+		return err
+	}
 	held, _, err := heldBy(o)
 	if err != nil || !held {
 		return nil // what is wrong with the file is said by who opens it
@@ -63,5 +69,8 @@ func makeWay(ctx context.Context, o Options) error {
 
 // Restore puts a backup in place of a store that is not there; it never overwrites one.
 func Restore(ctx context.Context, o Options, backup string) error {
+	if err := o.located(); err != nil {
+		return err
+	}
 	return bolt.Restore(ctx, backup, bolt.Options{Dir: o.dir(), Timeout: o.LockWait})
 }

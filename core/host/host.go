@@ -54,6 +54,14 @@ func (o Options) dir() string {
 	return DefaultDir()
 }
 
+// located refuses a data directory that nobody named and that has no home to be in: it would be at the root of the file system.
+func (o Options) located() error {
+	if o.Dir != "" || os.Getenv("HOME") != "" || filepath.IsAbs(os.Getenv("XDG_STATE_HOME")) {
+		return nil
+	}
+	return core.Errorf(core.CodeStoreIO, "HOME is not set, so there is no place for the store: set HOME or XDG_STATE_HOME, or name a directory with --data")
+}
+
 // Host is a way to a store: an owner it is attached to, or the store itself. Close it when done.
 type Host struct {
 	store   *bolt.Store
@@ -107,6 +115,9 @@ func OwnOrAttached(ctx context.Context, o Options) (*Host, error) {
 }
 
 func open(o Options, readOnly bool) (*Host, error) {
+	if err := o.located(); err != nil {
+		return nil, err
+	}
 	cfg, _, err := o.effective()
 	if err != nil {
 		return nil, err
@@ -130,8 +141,12 @@ func open(o Options, readOnly bool) (*Host, error) {
 }
 
 func noStore(o Options) error {
-	return core.Errorf(core.CodeStoreMissing,
-		"there is no store in %s: fill one with `cordboard import DIR`, look at `cordboard demo`, or name another with --data", o.dir())
+	if o.Dir != "" {
+		return core.Errorf(core.CodeStoreMissing, "there is no store in %[1]s: if the name is right, `cordboard serve --data %[1]s` makes one there "+
+			"and `cordboard import DIR --data %[1]s` fills one", o.Dir)
+	}
+	return core.Errorf(core.CodeStoreMissing, "there is no store in %s yet: `cordboard new` makes one, `cordboard import DIR` fills one, `cordboard demo` "+
+		"shows one; or name another with --data", o.dir())
 }
 
 // Exists reports whether there is a store file in the data directory.

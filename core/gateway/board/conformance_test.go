@@ -255,6 +255,7 @@ func questions() []question {
 		do("a blank message", core.Command{Send: &core.Send{Session: odd, Message: " \n"}}),
 		do("no UTF-8", core.Command{Send: &core.Send{Session: odd, Message: "\xff"}}),
 		do("no UTF-8 reply", core.Command{Reply: &core.Reply{Run: "any", Text: "\xff"}}),
+		do("no UTF-8 from a person", core.Command{Inbound: &core.Inbound{Channel: "chat", Peer: "1", Text: "\xff"}}),
 		do("to nobody", core.Command{Send: &core.Send{Session: "agent:main:nobody", Message: "hi"}}),
 		do("to a mirror", core.Command{Send: &core.Send{Session: deploy, Message: "hi"}}),
 		do("for an agent that is not there", core.Command{New: &core.New{Agent: "nobody"}}),

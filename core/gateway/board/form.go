@@ -68,6 +68,9 @@ func doParamsOf(c core.Command) doParams {
 	case c.Reply != nil:
 		copied := *c.Reply
 		p.Reply = &copied
+	case c.Inbound != nil:
+		copied := *c.Inbound
+		p.Inbound = &copied
 	}
 	if text := p.text(); text != nil && !utf8.ValidString(*text) {
 		p.Bytes, *text = []byte(*text), ""
@@ -82,6 +85,8 @@ func (p *doParams) text() *string {
 		return &p.Send.Message
 	case p.Reply != nil:
 		return &p.Reply.Text
+	case p.Inbound != nil:
+		return &p.Inbound.Text
 	}
 	return nil
 }
