@@ -41,6 +41,14 @@ type Usage struct {
 	Cost   *float64 `json:"cost,omitempty"`
 }
 
+// Process is a child of an owner as it can be found again after the owner's crash: the number of its process group, and what proves that the
+// group is still the same one.
+type Process struct {
+	PGID  int    `json:"pgid"`
+	Start uint64 `json:"start,omitempty"` // when its first process started, in ticks since the machine did; 0 where the system does not tell
+	Boot  string `json:"boot,omitempty"`  // which start of the machine that counts from
+}
+
 // Run is one agent turn in one session (engine.md §1).
 type Run struct {
 	ID           string      `json:"runId"`
@@ -61,6 +69,7 @@ type Run struct {
 	ParentRunID  string      `json:"parentRunId,omitempty"`
 	WaitingOn    string      `json:"waitingOn,omitempty"`
 	Owner        string      `json:"owner,omitempty"`
+	Process      *Process    `json:"process,omitempty"` // the child that plays it, while it runs
 	Fence        Rev         `json:"fence,omitempty"`
 	Message      string      `json:"message,omitempty"`
 	Label        string      `json:"label,omitempty"`

@@ -20,6 +20,12 @@ type Turn struct {
 	Exchange *Exchange // of a turn or announce step
 	History  iter.Seq[Message]
 	Tools    []ToolSpec
+	// Started is told of a child process that plays the turn, before anything of it is read, so that whoever comes after a crash of the
+	// owner can end it. After an error the child must not go on. nil = nobody wants to know.
+	Started func(ctx context.Context, p Process) error
+	// Token is what a child shows at the owner's socket to be the session of this run; it is worth nothing once the run has ended. nil =
+	// there is no such socket.
+	Token func() string
 }
 
 // ToolSpec describes a tool to a model. Schema is a JSON Schema object.

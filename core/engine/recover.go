@@ -20,6 +20,7 @@ func (e *Engine) recover(ctx context.Context) (queued []core.Run, err error) {
 	}); err != nil {
 		return nil, err
 	}
+	e.endChildren(live)
 	oldest := e.now() - e.config.Engine.ResumeWithin.Milliseconds()
 	const batch = 500
 	for start := 0; start < len(live); start += batch {

@@ -212,7 +212,7 @@ func (e *Engine) finish(tx core.Tx, fx *effects, id string, fence core.Rev, end 
 
 func endRun(run *core.Run, end ending, now int64) {
 	run.State, run.Outcome, run.Error, run.EndedAt = core.RunEnded, end.outcome, end.cause, now
-	run.Usage, run.WaitingOn = end.usage, ""
+	run.Usage, run.WaitingOn, run.Process = end.usage, "", nil
 }
 
 // release gives the session back and tells on its row how the run ended.

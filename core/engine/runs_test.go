@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -29,6 +30,8 @@ type stage struct {
 	runtime     core.Runtime // of every agent; nil = echo
 	ids         int
 	log         *slog.Logger
+	kill9       func(runID string, p core.Process) (bool, error)
+	more        map[string]core.Runtime
 }
 
 // play runs a test on a stage with the given sessions.
@@ -53,9 +56,10 @@ func (s *stage) open(t *testing.T) {
 	if s.runtime == nil {
 		s.runtime = echo.Runtime{Sleep: sleep}
 	}
+	runtimes := map[string]core.Runtime{"echo": s.runtime, "manual": manual.Runtime{}}
+	maps.Copy(runtimes, s.more)
 	e, err := engine.New(store, cfg, engine.Options{
-		Owner: "test", Channels: s.channels, NewID: s.newID, Log: s.log,
-		Runtimes: map[string]core.Runtime{"echo": s.runtime, "manual": manual.Runtime{}},
+		Owner: "test", Channels: s.channels, NewID: s.newID, Log: s.log, KillChild: s.kill9, Runtimes: runtimes,
 	})
 	require.NoError(t, err)
 	require.NoError(t, e.Start(t.Context()))

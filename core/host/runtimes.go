@@ -26,6 +26,11 @@ func (o Options) runtimesOf(cfg *config.Config, clock engine.Clock, socket strin
 	}
 }
 
+// killChild ends what an earlier owner left running.
+func killChild(runID string, p core.Process) (bool, error) {
+	return exec.Process{RunID: runID, Process: p}.Kill()
+}
+
 // fleet tells a runtime of the agent that a session belongs to.
 type fleet struct {
 	config *config.Config

@@ -96,7 +96,7 @@ func newServer(ctx context.Context, o Options, so ServeOptions) (s *server, err 
 	}()
 	s.engine, err = engine.New(store, cfg, engine.Options{
 		Version: o.Version, Owner: "serve, pid " + strconv.Itoa(os.Getpid()), Clock: o.Clock, Channels: channelsOf(cfg),
-		Runtimes: o.runtimesOf(cfg, o.Clock, path), Log: so.Log,
+		Runtimes: o.runtimesOf(cfg, o.Clock, path), Log: so.Log, KillChild: killChild,
 	})
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ type child struct {
 	cmd    *osexec.Cmd
 	stdout *os.File
 	stderr *os.File
-	began  uint64        // Process.Start
+	began  uint64        // core.Process.Start
 	exited chan struct{} // closed once it is reaped and nothing of its group is left
 	err    error         // of Wait
 
@@ -39,7 +39,7 @@ type child struct {
 }
 
 // run starts a command on the files of dir and streams what it writes until it has ended.
-func (r *Runtime) run(ctx context.Context, cmd *osexec.Cmd, dir, runID string, out core.Sink) error {
+func (r *Runtime) run(ctx context.Context, cmd *osexec.Cmd, dir string, started func(context.Context, core.Process) error, out core.Sink) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c, err := start(cmd, dir)
@@ -58,8 +58,8 @@ func (r *Runtime) run(ctx context.Context, cmd *osexec.Cmd, dir, runID string, o
 	}()
 	tail := make(chan string, 1)
 	go func() { tail <- tailOf(c.stderr) }()
-	if r.Started != nil {
-		if err := r.Started(ctx, Process{RunID: runID, PGID: cmd.Process.Pid, Start: c.began}); err != nil {
+	if started != nil {
+		if err := started(ctx, core.Process{PGID: cmd.Process.Pid, Start: c.began, Boot: bootID()}); err != nil {
 			cancel(err)
 		}
 	}

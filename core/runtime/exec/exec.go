@@ -35,11 +35,6 @@ type Runtime struct {
 	TempDir string
 	// Socket is the path of the owner's socket, in CORDBOARD_SOCKET; "" = none is told.
 	Socket string
-	// Token makes what a child proves itself with as the session of its run, in CORDBOARD_TOKEN; nil = none is told.
-	Token func(run *core.Run) (string, error)
-	// Started is told of a child before any of its output is read, so that whoever comes after a crash can end it; an error ends the turn.
-	// nil = nobody wants to know.
-	Started func(ctx context.Context, p Process) error
 }
 
 // Agent is what of an agent matters to its command.
@@ -68,7 +63,7 @@ func (r Runtime) Turn(ctx context.Context, t core.Turn, out core.Sink) (core.Tur
 	if err != nil {
 		return core.TurnResult{}, err
 	}
-	err = r.run(ctx, cmd, dir, t.Run.ID, out)
+	err = r.run(ctx, cmd, dir, t.Started, out)
 	if failed, ok := errors.AsType[*notStarted](err); ok {
 		err = core.Errorf(core.CodeConfig, "the command %q of agent %q cannot be started: %w", argv[0], agent.ID, failed.cause).Because(key)
 	}
@@ -111,18 +106,14 @@ func (r *Runtime) command(a *Agent, argv []string, dir string, t *core.Turn) (*o
 	if err != nil {
 		return nil, err
 	}
-	env, err := r.environment(a, file, t)
-	if err != nil {
-		return nil, err
-	}
 	cmd := osexec.Command(argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = a.Workspace, env
+	cmd.Dir, cmd.Env = a.Workspace, r.environment(a, file, t)
 	return cmd, nil
 }
 
 // environment is the owner's, without what is told to the owner alone, then the agent's, then what is told of this turn. A sandboxed child
 // gets little of the owner's: it may hold secrets.
-func (r *Runtime) environment(a *Agent, context string, t *core.Turn) ([]string, error) {
+func (r *Runtime) environment(a *Agent, context string, t *core.Turn) []string {
 	var env []string
 	for _, pair := range r.Environ() {
 		name, _, _ := strings.Cut(pair, "=")
@@ -137,14 +128,10 @@ func (r *Runtime) environment(a *Agent, context string, t *core.Turn) ([]string,
 	if r.Socket != "" {
 		env = append(env, prefix+"SOCKET="+r.Socket)
 	}
-	if r.Token != nil {
-		token, err := r.Token(&t.Run)
-		if err != nil {
-			return nil, fmt.Errorf("the command of agent %q gets no token: %w", a.ID, err)
-		}
-		env = append(env, prefix+"TOKEN="+token)
+	if t.Token != nil {
+		env = append(env, prefix+"TOKEN="+t.Token())
 	}
-	return env, nil
+	return env
 }
 
 const (

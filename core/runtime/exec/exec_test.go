@@ -102,8 +102,9 @@ func untilClosed(t testing.TB, path string) <-chan string {
 func TestWhatACommandIsTold(t *testing.T) {
 	r, a := script(t, "answer.sh")
 	a.Env = map[string]string{"EXTRA": "more", "CORDBOARD_RUN_ID": "not mine"}
-	r.Socket, r.Token = "/run/cordboard.sock", func(run *core.Run) (string, error) { return "token-of-" + run.ID, nil }
+	r.Socket = "/run/cordboard.sock"
 	given := turn("hello <b>\nworld ✓")
+	given.Token = func() string { return "token-of-run-1" }
 	given.Context = "Messages between agents."
 	given.Run.Provenance = &core.Provenance{Kind: "inter_session", SourceSessionKey: "agent:main:main"}
 	given.History = slices.Values([]core.Message{
@@ -169,12 +170,6 @@ func TestCannotStart(t *testing.T) {
 	a.Workspace, r.TempDir = "", filepath.Join(t.TempDir(), "missing")
 	_, err = r.Turn(t.Context(), turn("x"), newSink())
 	require.ErrorContains(t, err, "no place for the context")
-
-	r.TempDir = t.TempDir()
-	denied := errors.New("no token today")
-	r.Token = func(*core.Run) (string, error) { return "", denied }
-	_, err = r.Turn(t.Context(), turn("x"), newSink())
-	require.ErrorIs(t, err, denied)
 }
 
 // The exit status is the outcome; a message that nobody reads, however long, holds nothing up.
@@ -307,21 +302,21 @@ func TestFencedSink(t *testing.T) {
 // Whoever records children is told of each; when it cannot record, there is no turn.
 func TestStarted(t *testing.T) {
 	r, _ := script(t, "odd.sh", "0")
-	var told exec.Process
-	r.Started = func(_ context.Context, p exec.Process) error {
+	var told core.Process
+	given := turn("")
+	given.Started = func(_ context.Context, p core.Process) error {
 		told = p
 		return nil
 	}
-	_, err := r.Turn(t.Context(), turn(""), newSink())
+	_, err := r.Turn(t.Context(), given, newSink())
 	require.NoError(t, err)
-	assert.Equal(t, "run-1", told.RunID)
 	assert.Greater(t, told.PGID, 1)
 	assert.Positive(t, told.Start)
 
 	full := errors.New("disk full")
 	r, _ = script(t, "polite.sh")
-	r.Started = func(context.Context, exec.Process) error { return full }
-	_, err = r.Turn(t.Context(), turn(""), newSink())
+	given.Started = func(context.Context, core.Process) error { return full }
+	_, err = r.Turn(t.Context(), given, newSink())
 	require.ErrorIs(t, err, full)
 }
 
@@ -336,11 +331,12 @@ func owner() {
 		},
 		Environ: os.Environ,
 		TempDir: os.Getenv("EXEC_TEST_DIR"),
-		Started: func(_ context.Context, p exec.Process) error {
-			_, err := fmt.Println(strconv.Itoa(p.PGID), p.Start)
-			return err
-		},
 	}
-	_, err := r.Turn(context.Background(), turn(""), newSink())
+	given := turn("")
+	given.Started = func(_ context.Context, p core.Process) error {
+		_, err := fmt.Println(strconv.Itoa(p.PGID), p.Start, p.Boot)
+		return err
+	}
+	_, err := r.Turn(context.Background(), given, newSink())
 	fmt.Println("over", err)
 }

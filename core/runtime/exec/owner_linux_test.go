@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"cordboard/core"
 	"cordboard/core/runtime/exec"
 )
 
@@ -26,7 +27,7 @@ func orphaned(t *testing.T, name string) (exec.Process, io.Reader) {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	p := exec.Process{RunID: "run-1"}
-	_, err = fmt.Fscan(out, &p.PGID, &p.Start)
+	_, err = fmt.Fscan(out, &p.PGID, &p.Start, &p.Boot)
 	require.NoError(t, err)
 	reader, err := os.Open(held)
 	require.NoError(t, err)
@@ -48,7 +49,14 @@ func TestChildDiesWithOwner(t *testing.T) {
 // What it left behind is found by its record and killed; another's group never is.
 func TestRecordedGroupIsKilled(t *testing.T) {
 	p, life := orphaned(t, "stubborn.sh")
-	for _, other := range []exec.Process{{RunID: "run-2", PGID: p.PGID}, {PGID: p.PGID}, {RunID: "run-1", PGID: 1}, {RunID: "run-1", PGID: os.Getpid()}} {
+	require.NotEmpty(t, p.Boot)
+	for _, other := range []exec.Process{
+		{RunID: "run-2", Process: core.Process{PGID: p.PGID}},
+		{Process: core.Process{PGID: p.PGID, Start: p.Start + 1}},
+		{RunID: "run-1", Process: core.Process{PGID: 1}},
+		{RunID: "run-1", Process: core.Process{PGID: os.Getpid()}},
+		{RunID: "run-1", Process: core.Process{PGID: p.PGID, Start: p.Start, Boot: "before"}},
+	} {
 		killed, err := other.Kill()
 		require.NoError(t, err)
 		assert.False(t, killed)

@@ -33,19 +33,28 @@ func startOf(pid int) uint64 {
 	return s.start
 }
 
+// bootID names this start of the machine; "" where it is not told.
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
+}
+
 // Kill kills the group if a process in it is the recorded one: the command itself, by its start, or what it left behind, by the run in its
 // environment. It reports whether there was one.
 func (p Process) Kill() (killed bool, err error) {
+	if p.PGID <= 1 || p.Boot != "" && p.Boot != bootID() {
+		return false, nil // nobody's group, or one of before the machine was started anew
+	}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return false, err
 	}
 	for _, entry := range entries {
 		s, err := statOf(entry.Name())
-		if err != nil || s.dead || s.group != p.PGID || p.PGID <= 1 { // no process, or gone meanwhile
+		if err != nil || s.dead || s.group != p.PGID { // no process, or gone meanwhile
 			continue
 		}
-		if entry.Name() == strconv.Itoa(p.PGID) && s.start == p.Start || p.marks(entry.Name()) {
+		if entry.Name() == strconv.Itoa(p.PGID) && s.start == p.Start && p.Start != 0 || p.marks(entry.Name()) {
 			err := syscall.Kill(-p.PGID, syscall.SIGKILL)
 			return err == nil, err
 		}

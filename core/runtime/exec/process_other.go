@@ -13,5 +13,8 @@ func awaitExit(int) bool { return false }
 // startOf is not told here.
 func startOf(int) uint64 { return 0 }
 
+// bootID is not told here.
+func bootID() string { return "" }
+
 // Kill kills nothing here: that the group is still the recorded one cannot be proved.
 func (p Process) Kill() (killed bool, err error) { return false, nil }
