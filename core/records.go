@@ -18,6 +18,11 @@ const (
 	RecordHolds      RecordKind = "holds"
 )
 
+// RecordKinds lists every kind.
+var RecordKinds = []RecordKind{
+	RecordSession, RecordRuns, RecordRun, RecordExchanges, RecordExchange, RecordDeliveries, RecordOrphans, RecordAudit, RecordUsage, RecordHolds,
+}
+
 // RecordQuery asks for records other than heads and messages. Session (key or sessionId) is needed for RecordSession and narrows RecordRuns,
 // RecordDeliveries and RecordExchanges, of which both sides count. State narrows RecordDeliveries.
 // Run is needed for RecordRun; the answer then comes when that run has ended, or Wait (ms) is over, and holds the run as it is.

@@ -126,9 +126,11 @@ func goOn(x core.Exchange, reply string) outcome {
 		speaker, other = other, speaker
 	}
 	return outcome{exchange: x, next: &order{
-		id: fmt.Sprintf("%s/t%d", x.ID, x.Turn), kind: core.RunTurn, session: speaker, source: other, message: reply,
+		id: turnID(x.ID, x.Turn), kind: core.RunTurn, session: speaker, source: other, message: reply,
 	}}
 }
+
+func turnID(exchange string, turn int) string { return fmt.Sprintf("%s/t%d", exchange, turn) }
 
 // toAnnounce ends the loop for a reason and asks the target once more.
 func toAnnounce(x core.Exchange, reason string) outcome {

@@ -56,22 +56,46 @@ func (b *board) records(r core.Reader, q core.RecordQuery, page *core.RecordPage
 	var err error
 	switch q.Kind {
 	case core.RecordSession:
-		page.Session, err = b.detail(r, sessionKey, q)
+		page.Session, page.Positions, err = b.detail(r, sessionKey, q)
 	case core.RecordRuns:
-		page.Runs, err = take(q.Limit, func(visit func(*core.Run) bool) error { return r.Runs(sessionKey, visit) })
+		page.Runs, page.Positions, err = runsOf(r, sessionKey, q.Limit)
 	case core.RecordRun:
 		err = b.oneRun(r, q.Run, page)
 	case core.RecordExchanges:
 		page.Exchanges, err = newest(q.Limit, exchangesOf(r, sessionKey), func(x *core.Exchange) int64 { return x.CreatedAt })
+	case core.RecordExchange:
+		page.Exchange, err = b.story(r, q.ID)
 	case core.RecordDeliveries:
 		page.Deliveries, err = deliveriesOf(r, sessionKey, q)
 	case core.RecordOrphans:
 		page.Generations, err = b.orphans(r, q.Limit)
+	case core.RecordAudit:
+		page.Audit, err = auditBefore(r, q)
+	case core.RecordUsage:
+		page.Usage, err = take(q.Limit, r.Usage)
+	case core.RecordHolds:
+		page.Holds, err = take(q.Limit, r.Holds)
 	default:
-		err = core.Errorf(core.CodeInvalidParams, "records %q: unknown kind", q.Kind).Accept(string(core.RecordSession),
-			string(core.RecordRuns), string(core.RecordRun), string(core.RecordExchanges), string(core.RecordDeliveries), string(core.RecordOrphans))
+		kinds := make([]string, len(core.RecordKinds))
+		for i, kind := range core.RecordKinds {
+			kinds[i] = string(kind)
+		}
+		err = core.Errorf(core.CodeInvalidParams, "records %q: unknown kind, there are %s", q.Kind, strings.Join(kinds, ", ")).Accept(kinds...)
 	}
 	return err
+}
+
+// auditBefore lists the newest audit entries before a revision. A revision is told whole, so that the next page begins with another.
+func auditBefore(r core.Reader, q core.RecordQuery) ([]core.AuditEntry, error) {
+	list := []core.AuditEntry{}
+	err := r.Audit(q.Before, func(e *core.AuditEntry) bool {
+		if len(list) >= q.Limit && e.Rev != list[len(list)-1].Rev {
+			return false
+		}
+		list = append(list, *e)
+		return true
+	})
+	return list, err
 }
 
 func (b *board) oneRun(r core.Reader, id string, page *core.RecordPage) error {
@@ -80,8 +104,13 @@ func (b *board) oneRun(r core.Reader, id string, page *core.RecordPage) error {
 		return err
 	}
 	page.Runs = []core.Run{run}
-	if run.State == core.RunEnded {
+	switch run.State {
+	case core.RunEnded:
 		page.Reply, err = b.replyOf(r, &run)
+	case core.RunQueued:
+		var live liveOnes
+		live, err = liveIn(r, run.SessionKey)
+		page.Positions = live.of(page.Runs)
 	}
 	return err
 }
@@ -138,38 +167,39 @@ func take[T any](n int, walk func(func(*T) bool) error) ([]T, error) {
 	return list, err
 }
 
-func (b *board) detail(r core.Reader, sessionKey string, q core.RecordQuery) (*core.SessionDetail, error) {
+// detail is everything about a session, with the places of its queued runs.
+func (b *board) detail(r core.Reader, sessionKey string, q core.RecordQuery) (d *core.SessionDetail, places map[string]int, err error) {
 	session, ok, err := r.Session(sessionKey)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !ok {
-		return nil, core.Errorf(core.CodeNotFound, "no session %q: its transcript is kept without it", q.Session)
+		return nil, nil, core.Errorf(core.CodeNotFound, "no session %q: its transcript is kept without it", q.Session)
 	}
 	head, _, err := r.Head(sessionKey)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	d := &core.SessionDetail{
+	d = &core.SessionDetail{
 		Session: session, Head: cloneHead(&head), Kind: b.names.Kind(session.Key, session.ChatType),
 		ChatType: chatType(&session), Send: b.send(&session), Sandboxed: b.rules.Sandboxed(session.Key),
 	}
 	d.Head.Kind = d.Kind
 	if d.Generations, err = take(q.Limit, func(visit func(*core.Generation) bool) error { return r.Generations(sessionKey, visit) }); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := r.Children(sessionKey, func(child string) bool {
 		d.Children = append(d.Children, strings.Clone(child))
 		return true
 	}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if d.Runs, err = take(q.Limit, func(visit func(*core.Run) bool) error { return r.Runs(sessionKey, visit) }); err != nil {
-		return nil, err
+	if d.Runs, places, err = runsOf(r, sessionKey, q.Limit); err != nil {
+		return nil, nil, err
 	}
 	entry, _, err := r.Entry(sessionKey)
 	d.Entry = slices.Clone(entry)
-	return d, err
+	return d, places, err
 }
 
 // chatType is the stored one, else what the key says (session-tools.md §1).
