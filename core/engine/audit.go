@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cordboard/core"
+	"cordboard/core/tool"
 )
 
 // maxAuditText bounds what an audit entry takes over from a command that was refused, in bytes.
@@ -65,6 +66,45 @@ func (b *board) auditRefusal(ctx context.Context, v verb, err error) {
 // faulty tells what went wrong underneath from what was refused.
 func faulty(code core.Code) bool {
 	return code == core.CodeInternal || strings.HasPrefix(string(code), "store_")
+}
+
+// auditCall records what a client or the operator did with a tool.
+func (b *board) auditCall(tx core.Tx, actor core.Actor, name, target string, after any) error {
+	if b.inRun {
+		return nil
+	}
+	told, err := auditJSON(after)
+	if err != nil {
+		return err
+	}
+	return tx.AddAudit(core.AuditEntry{At: b.now(), Who: b.whoCalls(actor), Verb: name, Target: target, After: told, Result: "ok"})
+}
+
+// readsOnly are the tools that change nothing.
+var readsOnly = map[string]bool{tool.SessionsList: true, tool.SessionsHistory: true, tool.AgentsList: true}
+
+// auditRefusedCall records that a tool which changes something was refused.
+func (b *board) auditRefusedCall(ctx context.Context, actor core.Actor, c core.ToolCall, refused *core.Error) {
+	if _, err := tool.Spec(c.Tool); b.inRun || err != nil || readsOnly[c.Tool] {
+		return
+	}
+	target := ""
+	if json.Valid(c.Params) {
+		named, _ := core.Field(c.Params, "sessionKey")
+		target, _ = core.Unquote(named)
+	}
+	b.auditRefusal(ctx, verb{name: c.Tool, target: target, who: b.whoCalls(actor)}, refused)
+}
+
+// whoCalls is who calls a tool: a session, and that it is the operator who speaks as that session.
+func (b *board) whoCalls(actor core.Actor) string {
+	switch {
+	case actor.Kind == "": // it could not be found
+		return nameOf(b.actor)
+	case viaOf(b.actor, actor) != "":
+		return actor.Session + " via " + viaOf(b.actor, actor)
+	}
+	return nameOf(actor)
 }
 
 func shortened(text string) string {

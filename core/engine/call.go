@@ -22,6 +22,7 @@ func (b *board) Call(ctx context.Context, c core.ToolCall) (core.ToolResult, err
 	if !ok || !refusal(refused.Code) {
 		return core.ToolResult{}, err
 	}
+	b.auditRefusedCall(ctx, actor, c, refused)
 	return core.ToolResult{Body: tool.Refusal(refused), Refused: refused}, nil
 }
 
@@ -29,7 +30,7 @@ func (b *board) Call(ctx context.Context, c core.ToolCall) (core.ToolResult, err
 func refusal(code core.Code) bool {
 	switch code {
 	case core.CodeForbidden, core.CodeInvalidParams, core.CodeNotFound, core.CodeAmbiguous, core.CodeSendDenied,
-		core.CodeMirrored, core.CodeHopLimit, core.CodeUnsupported:
+		core.CodeMirrored, core.CodeHopLimit, core.CodeIdempotency, core.CodeUnsupported:
 		return true
 	}
 	return false
@@ -54,7 +55,7 @@ func (b *board) dispatch(ctx context.Context, actor core.Actor, c core.ToolCall)
 	case tool.SessionsHistory:
 		return b.sessionsHistory(ctx, actor, c.Params)
 	case tool.SessionsSend:
-		return b.sessionsSend(ctx, actor, c.Params)
+		return b.sessionsSend(ctx, actor, c)
 	case tool.AgentsList:
 		return b.agentsList(actor, c.Params)
 	}

@@ -113,6 +113,7 @@ func (e *Engine) Board(ctx context.Context, actor core.Actor) (core.Board, error
 type board struct {
 	*Engine
 	actor core.Actor
+	inRun bool // it speaks for a run: what that does is told in its transcript and not in the audit
 }
 
 // Close ends the board, not the engine: a board holds nothing of its own.

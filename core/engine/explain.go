@@ -21,8 +21,12 @@ func (b *board) Explain(ctx context.Context, q core.Question) (x core.Explanatio
 			x, err = b.explainRights(r, *q.Rights)
 		case q.Send != "":
 			x, err = b.explainSend(r, q.Send)
+		case q.Policy != nil:
+			x, err = b.explainPolicy(r, *q.Policy)
+		case q.Message != nil:
+			x, err = b.explainMessage(r, *q.Message)
 		default:
-			err = core.Errorf(core.CodeInvalidParams, "the question is empty").Accept("see", "rights", "send")
+			err = core.Errorf(core.CodeInvalidParams, "the question is empty").Accept("see", "rights", "send", "policy", "message")
 		}
 		return err
 	})

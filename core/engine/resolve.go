@@ -113,24 +113,26 @@ func notFound(input string) error {
 
 // caller resolves the session an actor acts as. It must exist, or be the main session of a configured agent, which comes into being by
 // use (session-tools.md §1).
-func (e *Engine) caller(ctx context.Context, input string) (string, error) {
-	resolved := ""
-	err := e.store.View(ctx, func(r core.Reader) error {
-		found, err := e.resolve(r, e.operator(), input)
-		switch {
-		case err == nil && found.exists:
-			resolved = found.key
-			return nil
-		case err != nil && core.CodeOf(err) != core.CodeNotFound:
-			return err
-		}
-		canonical := e.names.Canonical(input, "")
-		if _, configured := e.config.Agent(e.names.AgentOf(canonical)); configured && e.names.IsMain(canonical) {
-			resolved = canonical
-			return nil
-		}
-		return core.Errorf(core.CodeNotFound,
-			"cannot act as %q: there is no such session, and it is not the main session of a configured agent", input)
+func (e *Engine) caller(ctx context.Context, input string) (resolved string, err error) {
+	err = e.store.View(ctx, func(r core.Reader) error {
+		resolved, err = e.callerIn(r, input)
+		return err
 	})
 	return resolved, err
+}
+
+func (e *Engine) callerIn(r core.Reader, input string) (string, error) {
+	found, err := e.resolve(r, e.operator(), input)
+	switch {
+	case err == nil && found.exists:
+		return found.key, nil
+	case err != nil && core.CodeOf(err) != core.CodeNotFound:
+		return "", err
+	}
+	canonical := e.names.Canonical(input, "")
+	if _, configured := e.config.Agent(e.names.AgentOf(canonical)); configured && e.names.IsMain(canonical) {
+		return canonical, nil
+	}
+	return "", core.Errorf(core.CodeNotFound,
+		"cannot act as %q: there is no such session, and it is not the main session of a configured agent", input)
 }

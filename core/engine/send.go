@@ -19,27 +19,50 @@ type placed struct {
 	cycle    []string
 }
 
+// sent is what a sessions_send keeps under its key: whoever repeats it waits for the same run.
+type sent struct {
+	Run      string `json:"run"`
+	Shown    string `json:"shown"`
+	Exchange string `json:"exchange,omitempty"`
+}
+
+// sendIDs are made outside the transaction, which may run more than once.
+type sendIDs struct{ run, exchange, chain string }
+
 // sessionsSend is sessions_send (session-tools.md §6): admitted and queued in one transaction, then waited for without holding a slot.
-func (b *board) sessionsSend(ctx context.Context, actor core.Actor, params json.RawMessage) (json.RawMessage, error) {
+func (b *board) sessionsSend(ctx context.Context, actor core.Actor, c core.ToolCall) (json.RawMessage, error) {
 	if actor.Kind != core.ActorSession {
 		return nil, core.Errorf(core.CodeForbidden, "sessions_send speaks for a session: say which with --as KEY, or send as the operator with chat.send")
 	}
-	asked, _, err := tool.DecodeSend(params)
+	asked, _, err := tool.DecodeSend(c.Params)
 	if err != nil {
 		return nil, err
 	}
-	if b.drive == nil {
-		return nil, core.Errorf(core.CodeUnsupported, "nothing is sent: no engine runs agents here")
+	if err := b.runsHere("sent"); err != nil {
+		return nil, err
+	}
+	once, err := newOnce(actor, tool.SessionsSend, c.Key, asked)
+	if err != nil {
+		return nil, err
 	}
 	var p placed
-	runID, exchangeID, chainID := b.options.NewID(), b.options.NewID(), b.options.NewID()
+	ids := sendIDs{b.options.NewID(), b.options.NewID(), b.options.NewID()}
 	if _, err := b.write(ctx, func(tx core.Tx, fx *effects) error {
-		p = placed{}
-		return b.place(tx, fx, &p, actor, asked, runID, exchangeID, chainID)
+		var before sent
+		if repeated, err := once.answered(tx, b.now(), &before); err != nil || repeated {
+			return errFirst(err, b.placedBefore(tx, &p, actor, asked, before))
+		}
+		if err := b.place(tx, fx, &p, actor, asked, ids); err != nil {
+			return err
+		}
+		if err := b.auditCall(tx, actor, tool.SessionsSend, p.run.SessionKey, map[string]string{"run": p.run.ID}); err != nil {
+			return err
+		}
+		return once.keep(tx, b.now(), sent{p.run.ID, p.shown, p.exchange})
 	}); err != nil {
 		return nil, err
 	}
-	answer := tool.SendAnswer{RunID: runID, SessionKey: p.shown, ExchangeID: p.exchange}
+	answer := tool.SendAnswer{RunID: p.run.ID, SessionKey: p.shown, ExchangeID: p.exchange}
 	switch {
 	case asked.TimeoutSeconds == 0:
 		return answer.Accepted(), nil
@@ -53,6 +76,24 @@ func (b *board) sessionsSend(ctx context.Context, actor core.Actor, params json.
 	return b.sendAnswer(ctx, answer, run)
 }
 
+// placedBefore finds again what was sent under the same key, and waits for it as if it had just been sent.
+func (b *board) placedBefore(tx core.Tx, p *placed, actor core.Actor, asked tool.Send, before sent) error {
+	run, ok, err := tx.Run(before.Run)
+	if err != nil || !ok {
+		return errFirst(err, core.Errorf(core.CodeNotFound, "there is no run %q any more", before.Run))
+	}
+	*p = placed{run: run, shown: before.Shown, exchange: before.Exchange}
+	caller, _, err := tx.Session(actor.Session)
+	if err != nil || caller.LiveRun == "" || asked.TimeoutSeconds == 0 || run.State == core.RunEnded {
+		return err
+	}
+	live, ok, err := tx.Run(caller.LiveRun)
+	if err != nil || !ok {
+		return err
+	}
+	return awaits(tx, p, live, run.SessionKey, run.ID)
+}
+
 func circle(sessions []string) string {
 	text := ""
 	for _, s := range sessions {
@@ -61,50 +102,79 @@ func circle(sessions []string) string {
 	return text + sessions[0]
 }
 
-// place admits a send: the target must be in reach and there, somebody must answer for it, its send policy allow it and the chain be
-// short enough. A refusal stores nothing.
-func (b *board) place(tx core.Tx, fx *effects, p *placed, actor core.Actor, asked tool.Send, runID, exchangeID, chainID string) error {
-	v, err := b.viewer(tx, actor, "")
-	if err != nil {
-		return err
+// admission is a send that may be made.
+type admission struct {
+	view           viewer
+	caller, target core.Session
+	live           *core.Run // the caller's, nil when it has none
+}
+
+// admit says whether a session may send to another: the target must be in reach and there, somebody must answer for it, its send policy allow
+// it and the chain be short enough. What it found holds as far as it came.
+func (b *board) admit(r core.Reader, actor core.Actor, to string) (ad admission, err error) {
+	if ad.view, err = b.viewer(r, actor, ""); err != nil {
+		return ad, err
 	}
-	found, err := b.resolve(tx, v, asked.SessionKey)
+	found, err := b.resolve(r, ad.view, to)
 	if err != nil {
-		return err
+		return ad, err
 	}
 	if !found.exists {
-		return notFound(asked.SessionKey)
+		return ad, notFound(to)
 	}
-	target := found.session
-	if refused := b.mayRun(&target); refused != nil {
-		return refused
+	ad.target = found.session
+	if ad.caller, _, err = r.Session(actor.Session); err != nil {
+		return ad, err
 	}
-	caller, _, err := tx.Session(actor.Session)
+	ad.caller.Key = actor.Session // a main session that is not there yet
+	if refused := b.mayRun(&ad.target); refused != nil {
+		return ad, refused
+	}
+	if ad.caller.LiveRun == "" {
+		return ad, nil
+	}
+	live, ok, err := r.Run(ad.caller.LiveRun)
+	if err != nil || !ok {
+		return ad, err
+	}
+	ad.live = &live
+	if most := b.config.Session.AgentToAgent.MaxHops; live.Hop+1 > most {
+		return ad, core.Errorf(core.CodeHopLimit, "this chain of sends is %d hops long already, the most that session.agentToAgent.maxHops allows", most).
+			Because("session.agentToAgent.maxHops")
+	}
+	return ad, nil
+}
+
+// place queues a send that is admitted. A refusal stores nothing.
+func (b *board) place(tx core.Tx, fx *effects, p *placed, actor core.Actor, asked tool.Send, ids sendIDs) error {
+	*p = placed{}
+	ad, err := b.admit(tx, actor, asked.SessionKey)
 	if err != nil {
 		return err
 	}
 	now := b.now()
 	run := core.Run{
-		ID: runID, Kind: core.RunSend, RequesterKey: actor.Session, ChainID: chainID, Message: asked.Message,
+		ID: ids.run, Kind: core.RunSend, RequesterKey: actor.Session, ChainID: ids.chain, Message: asked.Message,
 		Provenance: &core.Provenance{
-			Kind: "inter_session", SourceSessionKey: actor.Session, SourceChannel: caller.LastChannel, SourceTool: tool.SessionsSend, Via: viaOf(b.actor, actor),
+			Kind: "inter_session", SourceSessionKey: actor.Session, SourceChannel: ad.caller.LastChannel, SourceTool: tool.SessionsSend,
+			Via: viaOf(b.actor, actor),
 		},
 	}
-	if err := b.join(tx, p, &run, &caller, &target, asked.TimeoutSeconds > 0); err != nil {
+	if err := b.join(tx, p, &run, &ad, asked.TimeoutSeconds > 0); err != nil {
 		return err
 	}
-	if target.SpawnedBy != actor.Session { // to one's own child it is round 1 only
-		run.ExchangeID, p.exchange = exchangeID, exchangeID
+	if ad.target.SpawnedBy != actor.Session { // to one's own child it is round 1 only
+		run.ExchangeID, p.exchange = ids.exchange, ids.exchange
 		if err := tx.PutExchange(core.Exchange{
-			ID: exchangeID, RequesterKey: actor.Session, TargetKey: target.Key, Channel: caller.LastChannel, ChainID: run.ChainID, Hop: run.Hop,
+			ID: ids.exchange, RequesterKey: actor.Session, TargetKey: ad.target.Key, Channel: ad.caller.LastChannel, ChainID: run.ChainID, Hop: run.Hop,
 			Request: asked.Message, Turns: b.config.Session.AgentToAgent.MaxPingPongTurns, Announce: b.config.Session.AgentToAgent.Announce,
 			State: core.ExchangePrimary, CreatedAt: now, UpdatedAt: now,
 		}); err != nil {
 			return err
 		}
 	}
-	p.shown = b.names.Display(target.Key, v.agent)
-	p.run, err = b.enqueue(tx, fx, run, target, now)
+	p.shown = b.names.Display(ad.target.Key, ad.view.agent)
+	p.run, err = b.enqueue(tx, fx, run, ad.target, now)
 	return err
 }
 
@@ -118,14 +188,11 @@ func viaOf(opened, caller core.Actor) string {
 
 // join makes a send part of the run its session is in, whoever brings the call: same chain, one hop further, and the wait recorded there
 // unless it would close a circle (engine.md §1).
-func (b *board) join(tx core.Tx, p *placed, run *core.Run, caller, target *core.Session, waits bool) error {
-	if caller.LiveRun == "" {
+func (b *board) join(tx core.Tx, p *placed, run *core.Run, ad *admission, waits bool) error {
+	if ad.live == nil {
 		return nil
 	}
-	live, ok, err := tx.Run(caller.LiveRun)
-	if err != nil || !ok {
-		return err
-	}
+	live := *ad.live
 	p.caller = live.ID
 	run.ParentRunID, run.Hop = live.ID, live.Hop+1
 	if live.ChainID != "" {
@@ -133,18 +200,20 @@ func (b *board) join(tx core.Tx, p *placed, run *core.Run, caller, target *core.
 	} else {
 		live.ChainID = run.ChainID
 	}
-	if most := b.config.Session.AgentToAgent.MaxHops; run.Hop > most {
-		return core.Errorf(core.CodeHopLimit, "this chain of sends is %d hops long already, the most that session.agentToAgent.maxHops allows", most).
-			Because("session.agentToAgent.maxHops")
-	}
 	if !waits {
 		return tx.PutRun(live)
 	}
-	if p.cycle, err = waitCycle(tx, caller.Key, target.Key); err != nil {
+	return awaits(tx, p, live, ad.target.Key, run.ID)
+}
+
+// awaits records on a caller's live run that it waits for a run in another session, unless that would close a circle.
+func awaits(tx core.Tx, p *placed, live core.Run, target, runID string) (err error) {
+	p.caller = live.ID
+	if p.cycle, err = waitCycle(tx, live.SessionKey, target); err != nil {
 		return err
 	}
 	if p.cycle == nil {
-		live.WaitingOn = run.ID
+		live.WaitingOn = runID
 	}
 	return tx.PutRun(live)
 }

@@ -143,7 +143,7 @@ func (s *sink) ending(r core.TurnResult, err, cause error) ending {
 
 // callFor runs a tool as a run's session. A tool that the session may not use is answered like one that does not exist.
 func (e *Engine) callFor(ctx context.Context, run *core.Run, name string, params json.RawMessage) (answer json.RawMessage, failed bool, err error) {
-	b := &board{Engine: e, actor: core.Actor{Kind: core.ActorSession, Session: run.SessionKey}}
+	b := &board{Engine: e, actor: core.Actor{Kind: core.ActorSession, Session: run.SessionKey}, inRun: true}
 	result, err := b.Call(ctx, core.ToolCall{Tool: name, Params: params})
 	return result.Body, result.Refused != nil, err
 }
