@@ -18,6 +18,7 @@ type Command struct {
 	Reset   *Reset   `json:"reset,omitempty"`
 	Delete  *Delete  `json:"delete,omitempty"`
 	Adopt   *Adopt   `json:"adopt,omitempty"`
+	Approve *Approve `json:"approve,omitempty"`
 }
 
 // Send is the operator's own message into a session (chat.send): one run, no loop, no announce. Command.Key, when given, becomes the run's
@@ -120,4 +121,13 @@ type Receipt struct {
 	// Outcome tells what became of an inbound message that started no run: blocked, or the send policy a /send command set.
 	Outcome string   `json:"outcome,omitempty"`
 	Undo    *Command `json:"undo,omitempty"`
+}
+
+// Approve answers a request for permission: by its ID, or the only one of a run or session. Option is the id of one of its options, or
+// "allow" or "reject" for the one that does so once.
+type Approve struct {
+	ID      string `json:"id,omitempty"`
+	Run     string `json:"run,omitempty"`
+	Session string `json:"session,omitempty"`
+	Option  string `json:"option"`
 }

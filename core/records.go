@@ -16,6 +16,7 @@ const (
 	RecordAudit      RecordKind = "audit"   // newest first
 	RecordUsage      RecordKind = "usage"
 	RecordHolds      RecordKind = "holds"
+	RecordApprovals  RecordKind = "approvals" // requests for permission that wait for the operator, oldest first
 )
 
 // RecordKinds lists every kind.
@@ -93,4 +94,5 @@ type RecordPage struct {
 	Audit       []AuditEntry    `json:"audit,omitempty"`
 	Usage       []UsageRow      `json:"usage,omitempty"`
 	Holds       []Hold          `json:"holds,omitempty"`
+	Approvals   []Approval      `json:"approvals,omitempty"`
 }

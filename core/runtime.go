@@ -43,6 +43,31 @@ type Sink interface {
 	Think(delta string) error
 	// Call executes a tool as the run's session and returns its JSON; failed says that the tool refused or failed.
 	Call(ctx context.Context, id, tool string, params json.RawMessage) (answer json.RawMessage, failed bool, err error)
+	// Began records a tool call that the runtime carries out itself, and Ended its result. Params are a JSON object.
+	Began(ctx context.Context, id, tool string, params json.RawMessage) error
+	Ended(ctx context.Context, id, answer string, failed bool) error
+	// Ask puts a request for permission to the operator and returns the id of the option that was chosen. Call, Title, Params and Options of
+	// the request are the runtime's, the rest is filled in.
+	Ask(ctx context.Context, a Approval) (option string, err error)
+}
+
+// Approval is a request for permission that a live run makes: it waits until the operator chooses, or the run ends.
+type Approval struct {
+	ID      string           `json:"id"`
+	Run     string           `json:"run"`
+	Session string           `json:"session"`
+	At      int64            `json:"at"`
+	Call    string           `json:"call,omitempty"` // id of the tool call that it is about
+	Title   string           `json:"title"`
+	Params  json.RawMessage  `json:"params,omitempty"`
+	Options []ApprovalOption `json:"options"`
+}
+
+// ApprovalOption is one answer to a request. Kind is allow_once, allow_always, reject_once or reject_always.
+type ApprovalOption struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Kind string `json:"kind"`
 }
 
 // TurnResult is how a turn ended when it ended by itself. Model is the "provider/model" that answered where it was not the run's.

@@ -63,6 +63,8 @@ func (b *board) verbOf(c core.Command) (verb, error) {
 		return b.retry(*c.Retry)
 	case c.Reply != nil:
 		return b.reply(*c.Reply)
+	case c.Approve != nil:
+		return b.approve(*c.Approve)
 	case c.Hold != nil:
 		return b.hold(*c.Hold)
 	case c.Reset != nil:
@@ -74,7 +76,7 @@ func (b *board) verbOf(c core.Command) (verb, error) {
 		return verb{name: "adopt", target: c.Adopt.Session, do: func(a *act) error { return b.adopt(a, *c.Adopt) }}, nil
 	}
 	return verb{}, core.Errorf(core.CodeInvalidParams, "the command names no operation").
-		Accept("patch", "send", "new", "abort", "stop", "inbound", "retry", "reply", "hold", "reset", "delete", "adopt")
+		Accept("patch", "send", "new", "abort", "stop", "inbound", "retry", "reply", "hold", "reset", "delete", "adopt", "approve")
 }
 
 // runsHere refuses what needs an engine that runs agents.

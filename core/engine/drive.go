@@ -152,6 +152,9 @@ func (d *driver) take(fx effects) {
 	for _, id := range fx.answered {
 		d.endTurn(id, errAnswered)
 	}
+	for _, c := range fx.chosen {
+		d.engine.approvals.choose(c)
+	}
 	d.nudge()
 	if fx.due {
 		signal(d.due)
@@ -294,9 +297,12 @@ func (d *driver) turn(ctx context.Context, cancel context.CancelCauseFunc, run c
 	}
 	if limit := d.engine.config.Agents.Defaults.TimeoutSeconds; limit > 0 && !s.Asks { // the limit is for agents that hang, not for people
 		go func() { // ends with ctx, which execute cancels
-			if d.engine.clock.Sleep(ctx, time.Duration(limit)*time.Second) == nil {
-				cancel(errLimit)
+			for left := time.Duration(limit) * time.Second; left > 0; left = out.awayFor() {
+				if d.engine.clock.Sleep(ctx, left) != nil {
+					return
+				}
 			}
+			cancel(errLimit)
 		}()
 	}
 	t, err := d.engine.turnOf(ctx, run, s)

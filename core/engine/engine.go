@@ -69,6 +69,8 @@ type Engine struct {
 	options Options
 	drive   *driver // nil until Start
 	floor   floor
+
+	approvals approvals
 }
 
 // New makes an engine over an open store. The config must have been validated; an error names a pattern that does not compile.

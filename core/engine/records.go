@@ -67,6 +67,8 @@ func (b *board) records(r core.Reader, q core.RecordQuery, page *core.RecordPage
 		page.Exchange, err = b.story(r, q.ID)
 	case core.RecordDeliveries:
 		page.Deliveries, err = deliveriesOf(r, sessionKey, q)
+	case core.RecordApprovals:
+		page.Approvals = b.approvals.list(sessionKey)
 	case core.RecordOrphans:
 		page.Generations, err = b.orphans(r, q.Limit)
 	case core.RecordAudit:

@@ -68,7 +68,7 @@ func (b *board) runToAnswer(r core.Reader, id string) (core.Run, error) {
 		return run, err
 	case run.State == core.RunQueued && b.asks(&run, &s):
 		return run, core.Errorf(core.CodeConflict, "run %s is still queued: it can be answered once it runs", run.ID)
-	case !s.Asks || s.LiveRun != run.ID:
+	case !b.asks(&run, &s) || s.LiveRun != run.ID:
 		return run, core.Errorf(core.CodeConflict, "run %s does not wait for a reply: the runtime %q plays its agent, and only manual is answered by hand",
 			run.ID, b.playedBy(run.SessionKey)).Because("agents.list[].runtime").Accept(config.RuntimeManual)
 	}

@@ -21,6 +21,7 @@ type effects struct {
 	holds  bool       // what is held has changed
 
 	answered []string // ids of runs that the operator's reply has ended: their turn is over
+	chosen   []chosen // answers to requests for permission
 }
 
 // openCall is a tool call whose result is not in the transcript yet.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"cordboard/core"
 	"cordboard/core/tool"
@@ -25,6 +26,10 @@ type sink struct {
 	open    []openCall
 	calls   int
 	closed  bool
+
+	asking  int           // requests for permission that wait (approvals.go)
+	askedAt time.Time     // from when on
+	away    time.Duration // that was waited so before
 }
 
 // Text implements core.Sink.
@@ -70,6 +75,32 @@ func (s *sink) Call(ctx context.Context, id, name string, params json.RawMessage
 	}
 	s.settled(id)
 	return answer, failed, nil
+}
+
+// Began implements core.Sink.
+func (s *sink) Began(ctx context.Context, id, name string, params json.RawMessage) error {
+	call, said, thought, err := s.opened(id, name, params)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, callLine(&s.run, thought, said, call, s.engine.now()), len(said), len(thought))
+}
+
+// Ended implements core.Sink.
+func (s *sink) Ended(ctx context.Context, id, answer string, failed bool) error {
+	s.mu.Lock()
+	at := slices.IndexFunc(s.open, func(c openCall) bool { return c.id == id })
+	if at < 0 || s.closed {
+		s.mu.Unlock()
+		return core.Errorf(core.CodeConflict, "the tool call %q is not open: it never began, or was answered", id)
+	}
+	call := s.open[at]
+	s.mu.Unlock()
+	if err := s.write(ctx, resultLine(call, answer, failed, s.engine.now()), 0, 0); err != nil {
+		return err
+	}
+	s.settled(id)
+	return nil
 }
 
 // write puts a line into the transcript. So many bytes of what was said and thought are in it: they are heard until then and not after.

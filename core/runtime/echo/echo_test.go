@@ -17,6 +17,8 @@ import (
 
 // recorder writes down what a turn produced.
 type recorder struct {
+	core.Sink // for what this runtime does not use
+
 	chunks []string
 	events []string
 }

@@ -144,6 +144,8 @@ func fails(status int, body string, header ...string) http.HandlerFunc {
 
 // sink records what a runtime produces; call answers the tools.
 type sink struct {
+	core.Sink // for what this runtime does not use
+
 	mu     sync.Mutex
 	text   string
 	chunks int
