@@ -48,7 +48,7 @@ type action struct {
 
 // actions lists every action, in the order of the footer and of the help. Each area lists its own.
 func actions() []action {
-	return slices.Concat(globalActions(), treeActions(), seeActions(), readingActions(), transcriptActions(), inspectorActions(), viewScopeActions())
+	return slices.Concat(globalActions(), treeActions(), seeActions(), readingActions(), transcriptActions(), inspectorActions(), viewScopeActions(), talkActions())
 }
 
 // globalActions work in every pane.

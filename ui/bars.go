@@ -135,12 +135,15 @@ func (m *Model) actor() string {
 	return name
 }
 
-// footer shows the keys of the pane in focus, or a notice in their place. The help's key is always among them.
+// footer shows the keys of what has the keyboard, or a notice in their place. Of a pane's the help's key is always among them.
 func (m *Model) footer() string {
 	k := m.k
 	l := newLine(m.lay.w).space(k.bar.text, 1)
 	if n := m.notice(); n.text != "" {
 		return l.add(n.ink, n.text).end(k.bar.text)
+	}
+	if list, ok := m.layerHints(); ok {
+		return m.layerFooter(list)
 	}
 	help := m.action("help.open")
 	for _, a := range m.hints() {
@@ -189,7 +192,7 @@ func (m *Model) notice() run {
 		return run{m.k.bar.warn, safe.Line(m.trouble)}
 	case m.said != "":
 		return run{m.k.bar.text, safe.Line(m.said)}
-	case m.scope() == inTree && len(m.marks.keys) > 0:
+	case m.scope() == inTree && len(m.marks.keys) > 0 && !m.typing():
 		return run{m.k.bar.text, m.marksNotice()}
 	}
 	return run{}

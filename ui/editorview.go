@@ -316,3 +316,15 @@ func (e *editor) pressCut(key string) bool {
 	}
 	return true
 }
+
+// rowOnScreen is the line of a screen of w × h cells that shows a row.
+func (e *editor) rowOnScreen(at rowAt, w, h int) int {
+	r, ok := e.topFor(w-1, h), true
+	for y := 0; y < h && ok; y++ {
+		if r == at {
+			return y
+		}
+		r, ok = e.down(r, w-1)
+	}
+	return 0
+}

@@ -125,6 +125,7 @@ func (m *Model) onBatch(msg batchMsg) tea.Cmd {
 		old := m.fleet.heads[c.ID]
 		most = max(most, m.apply(c, msg.batch.To))
 		m.tellStages(c, msg.batch.To)
+		cmds = append(cmds, m.hearForms(c))
 		if c.Kind == core.ChangeSession {
 			now := m.fleet.heads[c.ID]
 			m.announceHead(old, now)

@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -99,11 +100,12 @@ func (m *Model) rememberSoon() tea.Cmd {
 
 func (saveMsg) apply(m *Model) tea.Cmd {
 	m.keeper.armed = false
+	drafts := m.saveDraftsCmd()
 	changed := m.changedMemories()
 	if len(changed) == 0 {
-		return nil
+		return drafts
 	}
-	return func() tea.Msg { return savedMsg{m.keeper.save(changed)} }
+	return tea.Batch(drafts, func() tea.Msg { return savedMsg{m.keeper.save(changed)} })
 }
 
 func (msg savedMsg) apply(m *Model) tea.Cmd {
@@ -155,11 +157,14 @@ func (m *Model) saveNow() error {
 		return nil
 	}
 	_, err := guarded(func() (any, error) {
-		changed := m.changedMemories()
-		if len(changed) == 0 {
-			return nil, nil
+		var err error
+		if drafts := m.changedDrafts(); len(drafts) > 0 {
+			err = saveDrafts(m.keeper.state, m.drafts.mu, drafts)
 		}
-		return nil, m.keeper.save(changed)
+		if changed := m.changedMemories(); len(changed) > 0 {
+			err = errors.Join(err, m.keeper.save(changed))
+		}
+		return nil, err
 	})
 	return err
 }

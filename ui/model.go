@@ -58,6 +58,8 @@ type Env struct {
 	Outside Outside
 	// OpenClaw are the state directories found on this machine, offered on an empty store.
 	OpenClaw []string
+	// NewID makes an id that nobody else makes; nil = messages carry no idempotency key.
+	NewID func() string
 	// Start is where the console opens.
 	Start Start
 	// Notices are told as toasts at the start: what went wrong on the way here and was done without.
@@ -87,6 +89,7 @@ type Model struct {
 	filter filter
 	trans  transcript
 	reads
+	talks
 	insp     inspector
 	stand    stand // views in the place of the panes
 	sequence sequence
@@ -139,7 +142,7 @@ func New(env Env) *Model {
 	k := newInks(env.Theme)
 	m := &Model{
 		env: env, k: k, actions: env.Keys.over(actions()), ctx: ctx, cancel: cancel,
-		fleet: newFleet(), tree: newTree(), filter: newFilter(), reads: newReads(),
+		fleet: newFleet(), tree: newTree(), filter: newFilter(), reads: newReads(), talks: newTalks(),
 		trans: newTranscript(entryMaker{k: k, md: md.New(), marks: env.Accessible, read: reading{wrap: true}, zone: env.Zone}),
 		w:     env.Width, h: env.Height, barsDirty: true,
 	}
@@ -149,6 +152,7 @@ func New(env Env) *Model {
 	m.memories, m.keeper.state = memories(), env.State
 	m.early = env.Notices
 	m.recallAll()
+	m.recallDrafts()
 	if env.Start.Session != "" {
 		m.arrival = arrival{key: env.Start.Session, asked: true}
 	}

@@ -16,6 +16,8 @@ type Outside interface {
 	// Scratch makes such a file among the temporary ones.
 	Scratch(name, extension string) (File, error)
 	Remove(path string) error
+	// Read is what is in a file now.
+	Read(path string) ([]byte, error)
 	// Editor and Pager are the operator's own, at work on a file. name says which program it is and which variable named it.
 	Editor(path string) (cmd *exec.Cmd, name string)
 	Pager(path string) (cmd *exec.Cmd, name string)

@@ -46,7 +46,8 @@ func (b *beyond) Scratch(name, extension string) (File, error) {
 	return b.Create(fmt.Sprintf("scratch-%d-%s", b.scratch, name), extension)
 }
 
-func (b *beyond) Remove(path string) error { return os.Remove(path) }
+func (b *beyond) Remove(path string) error         { return os.Remove(path) }
+func (b *beyond) Read(path string) ([]byte, error) { return os.ReadFile(path) }
 func (b *beyond) Editor(path string) (*exec.Cmd, string) {
 	return exec.Command("editor", path), "the editor ed ($EDITOR)"
 }

@@ -81,7 +81,9 @@ func (m *Model) onAges() tea.Cmd {
 
 // press hands a key to what has the keyboard.
 func (m *Model) press(msg tea.KeyMsg) tea.Cmd {
-	m.lastKey = m.env.Now()
+	now := m.env.Now()
+	m.keyGap = now.Sub(m.lastKey)
+	m.lastKey = now
 	m.said, m.barsDirty = "", true
 	if m.typing() {
 		switch {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"cordboard/core"
@@ -177,6 +178,7 @@ func (a *app) open(ctx context.Context, b core.Board, s setting) error {
 		Keys: s.keys, State: s.state, Notices: append(s.notices, look.notices...),
 		Accessible: accessible, ASCII: a.console.ascii || eastAsian(a.getenv("RUNEWIDTH_EASTASIAN")), Mouse: s.ui.Mouse,
 		NoSuspend: s.noSuspend, Notify: bell(out, s.ui.Notifications), Export: s.export, OpenClaw: s.found, Outside: a.outside(out),
+		NewID: uuid.NewString,
 	})
 	if screen, ok := out.(*screen); ok && accessible {
 		screen.cursor = m.Cursor

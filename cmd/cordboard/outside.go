@@ -52,6 +52,8 @@ func (o *outside) Scratch(name, extension string) (ui.File, error) {
 
 func (o *outside) Remove(path string) error { return os.Remove(path) }
 
+func (o *outside) Read(path string) ([]byte, error) { return os.ReadFile(path) }
+
 // Editor is $VISUAL, else $EDITOR, else vi.
 func (o *outside) Editor(path string) (cmd *exec.Cmd, name string) {
 	return o.program("editor", path, "vi", "VISUAL", "EDITOR")
