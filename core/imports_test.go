@@ -26,7 +26,7 @@ var arrows = map[string][]string{
 	"core/policy":   {"core", "core/key"},
 	"core/config":   {"core", "core/key", "core/config"},
 	"core/tool":     {"core", "core/key"},
-	"core/runtime":  {"core", "core/key"},
+	"core/runtime":  {"core", "core/key", "core/runtime/child"},
 	"core/channel":  {"core", "core/key"},
 	"core/openclaw": {"core", "core/key"},
 	"core/proptest": {},

@@ -9,6 +9,7 @@ import (
 	"cordboard/core/engine"
 	"cordboard/core/key"
 	"cordboard/core/policy"
+	process "cordboard/core/runtime/child"
 	"cordboard/core/runtime/echo"
 	"cordboard/core/runtime/exec"
 	"cordboard/core/runtime/manual"
@@ -28,7 +29,7 @@ func (o Options) runtimesOf(cfg *config.Config, clock engine.Clock, socket strin
 
 // killChild ends what an earlier owner left running.
 func killChild(runID string, p core.Process) (bool, error) {
-	return exec.Process{RunID: runID, Process: p}.Kill()
+	return process.Process{RunID: runID, Process: p}.Kill()
 }
 
 // fleet tells a runtime of the agent that a session belongs to.

@@ -2,8 +2,8 @@
 //
 // The command reads the message on its standard input and writes the reply to its standard output; its exit status is how the turn ended,
 // and the end of what it wrote to standard error says why. What else it may want to know is in the environment and in the JSON file that
-// CORDBOARD_CONTEXT names (context.go). It runs in a process group of its own (child.go), which ends with the turn, with cancel and, as
-// far as the system can see to it, with the owner (process_linux.go).
+// CORDBOARD_CONTEXT names (context.go). It runs in a process group of its own (package child), which ends with the turn, with cancel and,
+// as far as the system can see to it, with the owner.
 //
 // Such a command has the rights of whoever runs cordboard, unless a sandbox command stands before it.
 package exec
@@ -12,14 +12,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"cordboard/core"
+	"cordboard/core/runtime/child"
 )
 
 // Runtime plays agents with commands. Agent and Environ are needed.
@@ -64,8 +63,8 @@ func (r Runtime) Turn(ctx context.Context, t core.Turn, out core.Sink) (core.Tur
 		return core.TurnResult{}, err
 	}
 	err = r.run(ctx, cmd, dir, t.Started, out)
-	if failed, ok := errors.AsType[*notStarted](err); ok {
-		err = core.Errorf(core.CodeConfig, "the command %q of agent %q cannot be started: %w", argv[0], agent.ID, failed.cause).Because(key)
+	if failed, ok := errors.AsType[*child.NotStarted](err); ok {
+		err = core.Errorf(core.CodeConfig, "the command %q of agent %q cannot be started: %w", argv[0], agent.ID, failed).Because(key)
 	}
 	return core.TurnResult{}, err
 }
@@ -114,38 +113,18 @@ func (r *Runtime) command(a *Agent, argv []string, dir string, t *core.Turn) (*o
 // environment is the owner's, without what is told to the owner alone, then the agent's, then what is told of this turn. A sandboxed child
 // gets little of the owner's: it may hold secrets.
 func (r *Runtime) environment(a *Agent, context string, t *core.Turn) []string {
-	var env []string
-	for _, pair := range r.Environ() {
-		name, _, _ := strings.Cut(pair, "=")
-		if !strings.HasPrefix(name, prefix) && (!a.Sandboxed || harmless(name)) {
-			env = append(env, pair)
-		}
-	}
+	env := child.Environment(r.Environ(), a.Sandboxed)
 	for name, value := range a.Env {
 		env = append(env, name+"="+value)
 	}
-	env = append(env, prefix+"SESSION_KEY="+t.Session.Key, runVariable+"="+t.Run.ID, prefix+"AGENT_ID="+a.ID, prefix+"CONTEXT="+context)
+	env = append(env, child.Prefix+"SESSION_KEY="+t.Session.Key, child.RunVariable+"="+t.Run.ID, child.Prefix+"AGENT_ID="+a.ID, child.Prefix+"CONTEXT="+context)
 	if r.Socket != "" {
-		env = append(env, prefix+"SOCKET="+r.Socket)
+		env = append(env, child.Prefix+"SOCKET="+r.Socket)
 	}
 	if t.Token != nil {
-		env = append(env, prefix+"TOKEN="+t.Token())
+		env = append(env, child.Prefix+"TOKEN="+t.Token())
 	}
 	return env
-}
-
-const (
-	prefix      = "CORDBOARD_"
-	runVariable = prefix + "RUN_ID"
-)
-
-// harmless reports whether a sandboxed child may have a variable of the owner's.
-func harmless(name string) bool {
-	switch name {
-	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR":
-		return true
-	}
-	return strings.HasPrefix(name, "LC_")
 }
 
 // Exit is a command that ended otherwise than well.
@@ -165,21 +144,4 @@ func (e *Exit) Error() string {
 		text += ": " + e.Stderr
 	}
 	return text
-}
-
-// notStarted is a command that could not be started, for whatever reason the system gave.
-type notStarted struct{ cause error }
-
-func (n *notStarted) Error() string { return n.cause.Error() }
-func (n *notStarted) Unwrap() error { return n.cause }
-
-// plain takes the name of the file, which is told anyway, out of a path error.
-func plain(err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return path.Err
-	}
-	if failed, ok := errors.AsType[*osexec.Error](err); ok {
-		return failed.Err
-	}
-	return err
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordboard/core"
-	"cordboard/core/runtime/exec"
+	"cordboard/core/runtime/child"
 )
 
 // orphaned starts an owner with a child, kills the owner and returns what it recorded, and
 // a reader that ends when nobody of that group lives.
-func orphaned(t *testing.T, name string) (exec.Process, io.Reader) {
+func orphaned(t *testing.T, name string) (child.Process, io.Reader) {
 	held := fifo(t)
 	file, err := filepath.Abs(filepath.Join("..", "..", "..", "testdata", "runtime", "exec", name))
 	require.NoError(t, err)
@@ -26,7 +26,7 @@ func orphaned(t *testing.T, name string) (exec.Process, io.Reader) {
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	p := exec.Process{RunID: "run-1"}
+	p := child.Process{RunID: "run-1"}
 	_, err = fmt.Fscan(out, &p.PGID, &p.Start, &p.Boot)
 	require.NoError(t, err)
 	reader, err := os.Open(held)
@@ -50,7 +50,7 @@ func TestChildDiesWithOwner(t *testing.T) {
 func TestRecordedGroupIsKilled(t *testing.T) {
 	p, life := orphaned(t, "stubborn.sh")
 	require.NotEmpty(t, p.Boot)
-	for _, other := range []exec.Process{
+	for _, other := range []child.Process{
 		{RunID: "run-2", Process: core.Process{PGID: p.PGID}},
 		{Process: core.Process{PGID: p.PGID, Start: p.Start + 1}},
 		{RunID: "run-1", Process: core.Process{PGID: 1}},

@@ -1,4 +1,4 @@
-package exec
+package child
 
 import (
 	"bytes"
@@ -69,7 +69,7 @@ func (p Process) marks(pid string) bool {
 		return false
 	}
 	for pair := range bytes.SplitSeq(environ, []byte{0}) {
-		if string(pair) == runVariable+"="+p.RunID {
+		if string(pair) == RunVariable+"="+p.RunID {
 			return true
 		}
 	}

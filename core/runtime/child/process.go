@@ -1,4 +1,4 @@
-package exec
+package child
 
 import "cordboard/core"
 
