@@ -19,9 +19,11 @@ const (
 	inInspector
 	inView // any view that takes the place of the panes; those that follow are such
 	inRuns
+	inExchanges
+	inTimeline
 )
 
-var scopeTitles = [...]string{"Everywhere", "Sessions", "Transcript", "Inspector", "In every view", "Runs"}
+var scopeTitles = [...]string{"Everywhere", "Sessions", "Transcript", "Inspector", "In every view", "Runs", "Exchanges", "Exchange"}
 
 // isView reports whether the keys are those of a view that has taken the place of the panes.
 func (s scope) isView() bool { return s >= inView }

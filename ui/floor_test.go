@@ -41,6 +41,9 @@ func floor() *uitest.Board {
 	for _, r := range floorRuns() {
 		b.PutRun(r)
 	}
+	for _, x := range floorExchanges() {
+		b.PutExchange(x)
+	}
 	return b
 }
 
@@ -99,4 +102,62 @@ func hostileRecords(b *uitest.Board, i int, key string) {
 		Thinking: pick(15), Result: pick(16), Answer: &core.DeliveryContext{Channel: pick(17), To: pick(18), AccountID: pick(19), ThreadID: pick(20)},
 		Usage: &core.Usage{Input: -5, Output: 1 << 60}, Provenance: &core.Provenance{Kind: pick(1), SourceTool: pick(2), Via: pick(3)},
 	})
+	x := core.ExchangeDetail{Exchange: core.Exchange{
+		ID: pick(0) + fmt.Sprint(i), RequesterKey: key, TargetKey: pick(1), ChainID: pick(2), Hop: i, Request: pick(3), FirstReply: pick(4), LatestReply: pick(5), Turn: i - 3, Turns: -i,
+		Announce: i%2 == 0, State: core.ExchangeState(pick(6)), Reason: pick(7), CreatedAt: int64(i), UpdatedAt: int64(i) * 1e12,
+	}, Delivery: &core.Delivery{
+		ID: pick(8), SessionKey: pick(9), Route: core.DeliveryContext{Channel: pick(10), To: pick(11), ThreadID: pick(12)}, Text: pick(13), State: core.DeliveryState(pick(14)),
+		Rule: pick(15), LastError: pick(16), Attempts: -i, CreatedAt: int64(i) * 1e12,
+	}}
+	for n := range 3 {
+		x.Steps = append(x.Steps, core.ExchangeStep{Name: pick(n), Speaker: pick(n + 1), From: pick(n + 2), Message: pick(n + 3), Reply: pick(n + 4), Run: core.Run{ID: pick(n + 5), State: core.RunState(pick(n)), Model: pick(n + 6)}})
+	}
+	b.PutExchange(x)
+}
+
+// floorExchanges are exchanges in most states they may be in; the first has five turns and told its chat.
+func floorExchanges() []core.ExchangeDetail {
+	const ops, main, lounge = "agent:ops:main", "agent:main:main", "agent:main:telegram:group:-100184"
+	texts := []string{
+		"db-1 was slow between 02:00 and 06:00: p50 1.9 ms, p99 41 ms, and 212 ms while the backup ran.", "Was that the backup alone, or is something else in it?",
+		"Not alone. At 05:40 logrotate restarted orders-api because of a leftover postrotate line.", "Who left it there?",
+		"The deploy of 12 November. The line is in /etc/logrotate.d/orders-api.", "Thanks. I shall have it removed.",
+	}
+	five := core.ExchangeDetail{Exchange: core.Exchange{
+		ID: "x-five", RequesterKey: main, TargetKey: ops, Channel: "webchat", ChainID: "c-1", Request: "What did you find about the latency of db-1 in the night?\nNumbers, please.",
+		FirstReply: texts[0], LatestReply: texts[5], Turn: 5, Turns: 5, Announce: true, State: core.ExchangeDone, Reason: "turns", CreatedAt: at(50 * time.Minute), UpdatedAt: at(48 * time.Minute),
+	}}
+	begin := 50 * time.Minute
+	for i, text := range texts {
+		speaker, from, name, kind := ops, main, "round 1", core.RunSend
+		if i > 0 {
+			name, kind = fmt.Sprintf("turn %d", i), core.RunTurn
+		}
+		if i%2 == 1 {
+			speaker, from = main, ops
+		}
+		start := begin - time.Duration(i)*12*time.Second
+		five.Steps = append(five.Steps, core.ExchangeStep{Name: name, Speaker: speaker, From: from, Reply: text, Run: core.Run{
+			ID: fmt.Sprintf("x-five/t%d", i), SessionKey: speaker, SessionID: map[string]string{main: "s0", ops: "s4"}[speaker], Kind: kind, State: core.RunEnded, Outcome: core.OutcomeOK, QueuedAt: at(start), StartedAt: at(start), EndedAt: at(start - 9*time.Second),
+			Model: "ollama/qwen3:32b", ExchangeID: "x-five", ChainID: "c-1", FirstSeq: 1, LastSeq: 2,
+		}})
+	}
+	told := "logrotate restarted orders-api at 05:40; the line is being removed."
+	five.Steps = append(five.Steps, core.ExchangeStep{Name: "announce", Speaker: ops, From: main, Message: "Agent-to-agent announce step.", Reply: told, Run: core.Run{
+		ID: "x-five/announce", SessionKey: ops, Kind: core.RunAnnounce, State: core.RunEnded, Outcome: core.OutcomeOK, QueuedAt: at(48 * time.Minute), StartedAt: at(48 * time.Minute), EndedAt: at(48*time.Minute - 2*time.Second), ExchangeID: "x-five",
+	}})
+	five.Delivery = &core.Delivery{ID: "x-five/announce", SessionKey: ops, RunID: "x-five/announce", Route: core.DeliveryContext{Channel: "slack", To: "channel:ops", ThreadID: "7"}, Text: told, State: core.DeliveryGaveUp, Attempts: 4, LastError: "webhook: 503 Service Unavailable", CreatedAt: at(48*time.Minute - 2*time.Second)}
+	run := floorRuns()[6]
+	live := core.ExchangeDetail{Exchange: core.Exchange{
+		ID: "x-live", RequesterKey: main, TargetKey: ops, ChainID: "c-7", Hop: 1, Request: run.Message, Turns: 5, Announce: true, State: core.ExchangePrimary, CreatedAt: at(60 * time.Second), UpdatedAt: at(58 * time.Second),
+	}, Steps: []core.ExchangeStep{{Name: "round 1", Run: run, Speaker: ops, From: main, Message: run.Message}}}
+	short := func(id string, state core.ExchangeState, reason string, before time.Duration) core.ExchangeDetail {
+		return core.ExchangeDetail{Exchange: core.Exchange{
+			ID: id, RequesterKey: "agent:research:main", TargetKey: lounge, ChainID: "c-" + id, Request: "Is the freeze over?", Turn: 1, Turns: 5, Announce: true, State: state, Reason: reason, CreatedAt: at(before), UpdatedAt: at(before),
+		}}
+	}
+	return []core.ExchangeDetail{
+		five, live, short("x-silent", core.ExchangeSkipped, "skip", 2*time.Hour), short("x-failed", core.ExchangeFailed, "timeout", 3*time.Hour),
+		short("x-blocked", core.ExchangeUndeliverable, "blocked", 5*time.Hour), short("x-stopped", core.ExchangeStopped, "stopped", 26*time.Hour),
+	}
 }

@@ -27,6 +27,7 @@ type attire struct {
 func (m *Model) dress(s *themes.Styles) {
 	*m.k = *newInks(s)
 	m.trans.items.clear()
+	m.relistStages()
 	m.tree.dirty, m.trans.dirty, m.insp.dirty, m.barsDirty, m.dirty = true, true, true, true, true
 }
 

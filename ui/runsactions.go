@@ -12,12 +12,13 @@ import (
 
 // viewScopeActions open the views that take the place of the panes, and are what can be done in them.
 func viewScopeActions() []action {
-	return append(openingActions(), append(inViewActions(), runsActions()...)...)
+	return slices.Concat(openingActions(), inViewActions(), runsActions(), exchangeActions())
 }
 
 func openingActions() []action {
 	return []action{
 		{id: "runs.open", keys: []string{"r"}, text: "runs: what runs, waits and ended, with the reasons", hint: "runs", over: true, run: (*Model).openRuns, off: onScreen(inRuns)},
+		{id: "exchanges.open", keys: []string{"e"}, text: "exchanges: what this session and others said to each other", hint: "exchanges", over: true, run: (*Model).openExchanges, off: onScreen(inExchanges)},
 	}
 }
 
@@ -30,11 +31,11 @@ func inViewActions() []action {
 		{id: "view.pageUp", keys: []string{"pgup", "ctrl+u"}, text: "a page up", scope: inView, run: stagePages(-1)},
 		{id: "view.first", keys: []string{"g", "home"}, text: "first row", scope: inView, run: stageBy(-1 << 20)},
 		{id: "view.last", keys: []string{"G", "end"}, text: "last row", scope: inView, run: stageBy(1 << 20)},
-		{id: "view.filter", keys: []string{"/"}, text: "show only rows that hold some words", hint: "filter", scope: inView, run: (*Model).filterStage},
+		{id: "view.filter", keys: []string{"/"}, text: "show only rows that hold some words", hint: "filter", scope: inView, run: (*Model).filterStage, off: noTable},
 		{id: "view.session", keys: []string{"s"}, text: "only the session under the cursor, or all", hint: "one/all", scope: inView, run: (*Model).narrowStage, off: cannotNarrow},
 		{id: "view.details", keys: []string{"i"}, text: "all that is known of the row", hint: "details", scope: inView, run: (*Model).showFacts, off: noFacts},
-		{id: "view.factsDown", keys: []string{"]"}, text: "details: further down", scope: inView, run: scrollFacts("pgdown")},
-		{id: "view.factsUp", keys: []string{"["}, text: "details: further up", scope: inView, run: scrollFacts("pgup")},
+		{id: "view.factsDown", keys: []string{"]"}, text: "details: further down", scope: inView, run: scrollFacts("pgdown"), off: noTable},
+		{id: "view.factsUp", keys: []string{"["}, text: "details: further up", scope: inView, run: scrollFacts("pgup"), off: noTable},
 		{id: "view.close", keys: []string{"esc", "q"}, text: "back: close the details, clear the filter, close the view", hint: "back", scope: inView, run: (*Model).backInStage},
 	}
 }
@@ -46,6 +47,7 @@ func runsActions() []action {
 		{id: "runs.abort", keys: []string{"x"}, text: "abort this run", hint: "abort", scope: inRuns, run: (*Model).abortRun, off: cannotAbort},
 		{id: "runs.stop", keys: []string{"X"}, text: "stop the session and all that it spawned", scope: inRuns, run: (*Model).askStop, off: cannotStop},
 		{id: "runs.retry", keys: []string{"R"}, text: "run the message of a run that failed once more, as a new run", hint: "retry", scope: inRuns, run: (*Model).retryRun, off: cannotRetryRun},
+		{id: "runs.exchange", keys: []string{"e"}, text: "the exchange that this run is part of", hint: "exchange", scope: inRuns, run: (*Model).openRunsExchange, off: noExchange},
 		{id: "runs.group", keys: []string{"f"}, text: "all runs, live, queued or failed ones", hint: "which", scope: inRuns, run: (*Model).nextRunGroup},
 		{id: "runs.copy", keys: []string{"y"}, text: "copy the run's id", scope: inRuns, run: (*Model).copyRunID, off: cannotCopyRun},
 	}
@@ -67,6 +69,9 @@ func notInView(s scope) string { return "only in the view: " + strings.ToLower(s
 func stageBy(by int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
 		v := m.stage().base()
+		if _, ok := m.stage().(*timeline); ok {
+			return sceneBy(by)(m)
+		}
 		if v.opened && !m.factsBeside() {
 			v.facts.at += by
 			m.clampFacts()
@@ -79,7 +84,12 @@ func stageBy(by int) func(*Model) tea.Cmd {
 }
 
 func stagePages(by int) func(*Model) tea.Cmd {
-	return func(m *Model) tea.Cmd { return stageBy(by * max(m.stageRows()-1, 1))(m) }
+	return func(m *Model) tea.Cmd {
+		if _, ok := m.stage().(*timeline); ok {
+			return sceneBy(3 * by)(m)
+		}
+		return stageBy(by * max(m.stageRows()-1, 1))(m)
+	}
 }
 
 func (m *Model) filterStage() tea.Cmd {
@@ -126,6 +136,13 @@ func noFacts(m *Model) string {
 		return "they stand beside the rows: ] and [ scroll them"
 	}
 	return noRow(m)
+}
+
+func noTable(m *Model) string {
+	if _, ok := m.stage().(table); !ok {
+		return "an exchange is read as a whole"
+	}
+	return ""
 }
 
 func noRow(m *Model) string {

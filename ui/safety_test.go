@@ -103,7 +103,7 @@ func sound(t require.TestingT, frame string, w, h int) {
 func TestEveryFrameIsSound(t *testing.T) {
 	board := hostileBoard()
 	keys := []string{
-		"down", "up", "pgdown", "pgup", "g", "G", " ", "left", "right", "-", "+", "a", "u", "r", "ctrl+r", "tab", "shift+tab", "enter", "esc", "i", "?", "t", "T",
+		"down", "up", "pgdown", "pgup", "g", "G", " ", "left", "right", "-", "+", "a", "u", "r", "ctrl+r", "R", "e", "s", "tab", "shift+tab", "enter", "esc", "i", "?", "t", "T",
 		"w", "o", "O", "0", "$", "/", "x", "一", "backspace",
 		"f", "F", "S", "V", "L", "v", "d", "X", "m", "M", "ctrl+a", "E", "z", "b", "n", ".", ",", "[", "]", "U", "3",
 	}
@@ -144,6 +144,8 @@ func TestEverySize(t *testing.T) {
 		{"esc", "esc", "esc", "r"},
 		{"i"},
 		{"i", "/", "o"},
+		{"esc", "esc", "e", "s", "down"},
+		{"enter", "down", "i"},
 	}
 	for _, keys := range screens {
 		c.press(keys...)

@@ -13,6 +13,7 @@ func (m *Model) settle() tea.Cmd {
 		m.laidOut = m.lay
 		m.barsDirty, m.tree.dirty, m.trans.dirty, m.insp.dirty = true, true, true, true
 		m.resize()
+		m.relistStages()
 	}
 	m.fitTranscript()
 	m.followCursor()

@@ -65,8 +65,9 @@ const (
 
 // stand is what is kept of views while they are closed.
 type stand struct {
-	ticking bool // a tick is on its way
-	runs    *runsView
+	ticking   bool // a tick is on its way
+	runs      *runsView
+	exchanges *exchangeList
 }
 
 // stage is the topmost view, nil when the panes are seen. What lies over it does not count.
@@ -234,6 +235,7 @@ type tickMsg struct{}
 
 func (tickMsg) apply(m *Model) tea.Cmd {
 	m.stand.ticking, m.dirty = false, true
+	m.relistStages()
 	return nil
 }
 
@@ -243,6 +245,13 @@ func (m *Model) tellStages(c core.Change, at core.Rev) {
 		if s.hear(c, at) {
 			s.base().stale = true
 		}
+	}
+}
+
+// relistStages has what every open view shows laid out anew.
+func (m *Model) relistStages() {
+	for _, s := range m.stages() {
+		s.base().listed = false
 	}
 }
 
