@@ -97,7 +97,7 @@ func (a *app) with(
 	if flag := c.Flag("as"); flag != nil && flag.Changed && strings.TrimSpace(flag.Value.String()) == "" {
 		return &usageError{errors.New("--as is blank: name the session to act as, or leave it out to be the operator")}
 	}
-	h, err := open(c.Context(), a.options(c))
+	h, err := a.way(c, open)
 	if err != nil {
 		return err
 	}
@@ -116,6 +116,15 @@ func (a *app) with(
 	}
 	defer b.Close()
 	return fn(c.Context(), b)
+}
+
+// way is how a verb comes to the store, read or reached. A command that plays an agent is the session of its run, unless it names a store by --data.
+func (a *app) way(c *cobra.Command, open func(context.Context, host.Options) (*host.Host, error)) (*host.Host, error) {
+	child := host.Child{Socket: a.getenv("CORDBOARD_SOCKET"), Token: a.getenv("CORDBOARD_TOKEN")}
+	if child.Socket != "" && child.Token != "" && !c.Flags().Changed("data") {
+		return host.AsChild(c.Context(), a.options(c), child)
+	}
+	return open(c.Context(), a.options(c))
 }
 
 // unowned marks a state that nobody sees to.

@@ -45,6 +45,7 @@ type driver struct {
 	queue    *queue
 	live     map[string]context.CancelCauseFunc // ends a run's turn, by run id
 	waiters  map[string][]chan struct{}
+	passes   map[string]*pass // of children, by run id
 	draining bool
 }
 
@@ -63,6 +64,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	}
 	d := &driver{
 		engine: e, wake: make(chan struct{}, 1), due: make(chan struct{}, 1), live: map[string]context.CancelCauseFunc{}, waiters: map[string][]chan struct{}{},
+		passes: map[string]*pass{},
 		queue: newQueue(map[string]int{
 			laneMain: e.config.Agents.Defaults.MaxConcurrent, laneSubagent: e.config.Agents.Defaults.Subagents.MaxConcurrent, laneExchange: exchanges,
 		}, e.config.Engine.MaxLive),
@@ -144,6 +146,7 @@ func (d *driver) take(fx effects) {
 			close(w)
 		}
 		delete(d.waiters, r.ID)
+		d.revoke(r.ID)
 	}
 	d.mu.Unlock()
 	for _, r := range fx.cut {
@@ -226,6 +229,7 @@ func (d *driver) execute(w waiting) {
 		d.engine.floor.leave(w.session, w.id)
 		d.mu.Lock()
 		delete(d.live, w.id)
+		d.revoke(w.id)
 		d.idle.Broadcast()
 		d.queue.done(w.session)
 		d.mu.Unlock()

@@ -11,7 +11,7 @@
 //	runs.go       the life of a run: queued, begun, appended to, ended
 //	send.go       sessions_send; chat.go the operator's message, reply.go his answer for a manual agent; wait.go waits for a run's end
 //	exchange.go   what follows a send, step by step; announce.go what a target tells its chat
-//	recover.go    what an earlier life left; children.go the processes that played its runs
+//	recover.go    what an earlier life left; children.go the processes that played its runs, token.go what these may
 //	voice.go      what runs are saying, before it is in a transcript; hear.go tells streams of it
 //
 // and what they set going lives in memory: queue.go is who comes next, drive.go plays runs on their runtimes, sink.go writes what a

@@ -193,6 +193,7 @@ func (e *Engine) runtimeOf(s *core.Session) (core.Runtime, error) {
 // turnOf gathers what a runtime is given.
 func (e *Engine) turnOf(ctx context.Context, run core.Run, s core.Session) (core.Turn, error) {
 	t := core.Turn{Run: run, Session: s, Tools: tool.Tools(), History: e.historyBefore(ctx, run)}
+	t.Token = func() string { return e.drive.token(&run) }
 	t.Started = func(ctx context.Context, p core.Process) error { return e.started(ctx, &run, p) }
 	if run.ExchangeID == "" {
 		return t, nil

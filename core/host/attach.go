@@ -24,7 +24,6 @@ import (
 )
 
 const (
-	socketName = "cordboard.sock"
 	dialEvery  = 20 * time.Millisecond // while the store is held and nobody answers
 	startEvery = 2 * time.Millisecond  // while the owner that we started is on its way
 	dialFor    = 2 * time.Second       // for a holder of the store that does not answer, unless Options say otherwise
@@ -47,7 +46,13 @@ var errNoOwner = errors.New("nobody owns the store")
 
 // socket is where the owner of a data directory listens: in it, or where its path would be too long, in a directory for such things
 // under a name made of it.
-func (o Options) socket() (string, error) {
+func (o Options) socket() (string, error) { return o.socketOf("cordboard.sock", ".sock") }
+
+// door is where commands that play agents find the owner. Who comes there must show the token of a run, so that a sandbox which hides the
+// data directory may let this one file through.
+func (o Options) door() (string, error) { return o.socketOf("agents.sock", ".agents.sock") }
+
+func (o Options) socketOf(name, suffix string) (string, error) {
 	if err := o.located(); err != nil {
 		return "", err
 	}
@@ -55,14 +60,14 @@ func (o Options) socket() (string, error) {
 	if err != nil {
 		return "", core.Errorf(core.CodeStoreIO, "the data directory %q: %w", o.dir(), err)
 	}
-	if path := filepath.Join(dir, socketName); len(path) <= wire.MaxSocketPath {
+	if path := filepath.Join(dir, name); len(path) <= wire.MaxSocketPath {
 		return path, nil
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
 	sum := sha256.Sum256([]byte(dir))
-	return filepath.Join(socketDir(os.Getenv), hex.EncodeToString(sum[:8])+".sock"), nil
+	return filepath.Join(socketDir(os.Getenv), hex.EncodeToString(sum[:8])+suffix), nil
 }
 
 // socketDir is $XDG_RUNTIME_DIR/cordboard, or one of this user in the directory for temporary files.
@@ -76,10 +81,11 @@ func socketDir(getenv func(string) string) string {
 // link is the way to the owner of a store. It outlives owners.
 type link struct {
 	options Options
-	starts  bool // an owner may be started
+	starts  bool   // an owner may be started
+	child   *Child // instead: the one owner that there is, as the session it lets in
 
 	mu      sync.Mutex // held while an owner is looked for, so that one process starts one
-	child   child
+	spawned spawned
 	last    *wire.Client // the connection that was made last
 	spare   *wire.Client // an operator's that nobody has used yet
 	stopped time.Time    // when it was seen that an owner had been stopped on purpose
@@ -115,7 +121,7 @@ func (l *link) close() error {
 	if c := l.spare; c != nil {
 		c.Close()
 	}
-	l.child.reap()
+	l.spawned.reap()
 	return nil
 }
 
@@ -123,6 +129,7 @@ func (l *link) close() error {
 type hello struct {
 	Version string     `json:"version"`
 	Actor   core.Actor `json:"actor"`
+	Token   string     `json:"token,omitempty"` // of a command that plays an agent
 }
 
 // welcome is the owner's answer.
@@ -182,6 +189,8 @@ func (l *link) dial(ctx context.Context, actor core.Actor) (*wire.Client, error)
 		case err == nil:
 			l.last = c
 			return c, nil
+		case l.child != nil && errors.Is(err, errAway):
+			return nil, core.Errorf(core.CodeUnsupported, "the owner that started this command is gone: nobody answers at %s (CORDBOARD_SOCKET)", l.child.Socket)
 		case !errors.Is(err, errAway):
 			return nil, err
 		}
@@ -200,7 +209,7 @@ var errAway = errors.New("no owner answers")
 
 // try is one try.
 func (l *link) try(ctx context.Context, actor core.Actor) (*wire.Client, error) {
-	path, err := l.options.socket()
+	path, token, err := l.where()
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +217,7 @@ func (l *link) try(ctx context.Context, actor core.Actor) (*wire.Client, error) 
 	if err != nil {
 		return nil, err
 	}
-	c, answer, err := wire.NewClient(ctx, conn, hello{l.options.Version, actor})
+	c, answer, err := wire.NewClient(ctx, conn, hello{l.options.Version, actor, token})
 	if _, lost := errors.AsType[*wire.LostError](err); lost {
 		return nil, errAway // it was on its way out
 	}
@@ -220,9 +229,18 @@ func (l *link) try(ctx context.Context, actor core.Actor) (*wire.Client, error) 
 		return nil, err
 	}
 	if peer, err := wire.PeerOf(conn); err == nil && peer.PID != 0 {
-		l.child.endUnless(peer.PID)
+		l.spawned.endUnless(peer.PID)
 	}
 	return c, nil
+}
+
+// where is the socket to connect to, and what to show there.
+func (l *link) where() (path, token string, err error) {
+	if l.child != nil {
+		return l.child.Socket, l.child.Token, nil
+	}
+	path, err = l.options.socket()
+	return path, "", err
 }
 
 // sameConfig refuses a config that was asked for by name when the owner lives by another.
@@ -283,7 +301,7 @@ const maxStarts = 3
 func (w *waiting) next(ctx context.Context) (time.Duration, error) {
 	l := w.link
 	now := l.options.Clock.Now()
-	if l.child.reap() {
+	if l.spawned.reap() {
 		return w.coming(now)
 	}
 	held, pid, err := heldBy(l.options)
@@ -299,7 +317,7 @@ func (w *waiting) next(ctx context.Context) (time.Duration, error) {
 	case now.Sub(l.stopped) < standBack:
 		return dialEvery, nil // whoever stopped it may want the store for himself
 	case w.tries == maxStarts:
-		return 0, l.child.failure()
+		return 0, l.spawned.failure()
 	}
 	if err := l.spawn(ctx); err != nil {
 		return 0, err
@@ -312,7 +330,7 @@ func (w *waiting) next(ctx context.Context) (time.Duration, error) {
 // coming is the pause for an owner that we started.
 func (w *waiting) coming(now time.Time) (time.Duration, error) {
 	if now.Sub(w.began) > startFor {
-		return 0, core.Errorf(core.CodeStoreLocked, "the owner that was started for %s does not answer yet: see %s", w.link.options.file(), w.link.child.log)
+		return 0, core.Errorf(core.CodeStoreLocked, "the owner that was started for %s does not answer yet: see %s", w.link.options.file(), w.link.spawned.log)
 	}
 	return startEvery, nil
 }

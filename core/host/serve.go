@@ -45,6 +45,7 @@ type server struct {
 
 	path     string // of the socket
 	listener net.Listener
+	door     *door
 	hurry    context.Context // its end cuts the grace of running runs short
 
 	open     atomic.Int64  // connections
@@ -94,9 +95,12 @@ func newServer(ctx context.Context, o Options, so ServeOptions) (s *server, err 
 			err = errors.Join(err, s.letGo())
 		}
 	}()
+	if s.door, err = newDoor(o); err != nil {
+		return nil, err
+	}
 	s.engine, err = engine.New(store, cfg, engine.Options{
 		Version: o.Version, Owner: "serve, pid " + strconv.Itoa(os.Getpid()), Clock: o.Clock, Channels: channelsOf(cfg),
-		Runtimes: o.runtimesOf(cfg, o.Clock, path), Log: so.Log, KillChild: killChild,
+		Runtimes: o.runtimesOf(cfg, o.Clock, s.door.path), Log: so.Log, KillChild: killChild,
 	})
 	if err != nil {
 		return nil, err
@@ -113,7 +117,11 @@ func (s *server) letGo() error {
 	if s.engine != nil {
 		s.engine.Stop(s.hurry)
 	}
-	return s.store.Close()
+	var err error
+	if s.door != nil {
+		err = s.door.close(reasonStopped)
+	}
+	return errors.Join(err, s.store.Close())
 }
 
 // channelsOf makes the channels that carry texts out of the process.
@@ -151,6 +159,7 @@ func (s *server) serve(ctx context.Context) (err error) {
 	s.wire = wire.NewServer(s.greet, s.count)
 	served := make(chan error, 1)
 	go func() { served <- s.wire.Serve(s.listener) }()
+	s.door.open(s.greetChild)
 	s.log.Info("serving", "socket", s.path, "version", s.options.Version, "pid", os.Getpid())
 	idle := make(chan struct{})
 	watch, unwatch := context.WithCancel(ctx)

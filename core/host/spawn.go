@@ -24,8 +24,8 @@ const (
 	maxLogTail = 4 << 10 // bytes of it that are looked at for why an owner did not start
 )
 
-// child is an owner that this process started.
-type child struct {
+// spawned is an owner that this process started.
+type spawned struct {
 	pid    int // 0 = none, or it has ended
 	log    string
 	from   int64 // where its part of the log begins
@@ -71,7 +71,7 @@ func (l *link) spawn(ctx context.Context) error {
 	if err := cmd.Start(); err != nil {
 		return core.Errorf(core.CodeInternal, "an owner of the store cannot be started: %w", err)
 	}
-	l.child = child{pid: cmd.Process.Pid, log: log.Name(), from: from}
+	l.spawned = spawned{pid: cmd.Process.Pid, log: log.Name(), from: from}
 	return cmd.Process.Release()
 }
 
@@ -103,7 +103,7 @@ func openLog(dir string) (*os.File, error) {
 }
 
 // reap reports whether the child still runs; one that has ended is taken from the system's list.
-func (c *child) reap() bool {
+func (c *spawned) reap() bool {
 	if c.pid == 0 {
 		return false
 	}
@@ -123,7 +123,7 @@ func (c *child) reap() bool {
 
 // endUnless ends the child when another process became the owner: it would take over in the place of that one, when nobody wants it. It
 // has nothing that could be harmed.
-func (c *child) endUnless(owner int) {
+func (c *spawned) endUnless(owner int) {
 	if c.pid == owner || !c.reap() {
 		return
 	}
@@ -138,7 +138,7 @@ func (c *child) endUnless(owner int) {
 }
 
 // failure is why the last child did not become the owner, in its own words.
-func (c *child) failure() error {
+func (c *spawned) failure() error {
 	why := "it said nothing"
 	if line := c.lastLine(); line != "" {
 		why = line
@@ -146,7 +146,7 @@ func (c *child) failure() error {
 	return core.Errorf(core.CodeInternal, "an owner of the store was started and ended at once: %s (its log is %s)", why, c.log)
 }
 
-func (c *child) lastLine() string {
+func (c *spawned) lastLine() string {
 	f, err := os.Open(c.log)
 	if err != nil {
 		return ""

@@ -32,7 +32,7 @@ type Runtime struct {
 	Grace time.Duration
 	// TempDir is where the private directory of a turn is made; "" is the system's.
 	TempDir string
-	// Socket is the path of the owner's socket, in CORDBOARD_SOCKET; "" = none is told.
+	// Socket is where a child finds the owner, to come in with the token of its turn, in CORDBOARD_SOCKET; "" = none is told.
 	Socket string
 }
 
@@ -117,7 +117,8 @@ func (r *Runtime) environment(a *Agent, context string, t *core.Turn) []string {
 	for name, value := range a.Env {
 		env = append(env, name+"="+value)
 	}
-	env = append(env, child.Prefix+"SESSION_KEY="+t.Session.Key, child.RunVariable+"="+t.Run.ID, child.Prefix+"AGENT_ID="+a.ID, child.Prefix+"CONTEXT="+context)
+	env = append(env, child.Prefix+"SESSION_KEY="+t.Session.Key, child.Prefix+"SESSION="+t.Session.Key, child.RunVariable+"="+t.Run.ID,
+		child.Prefix+"AGENT_ID="+a.ID, child.Prefix+"CONTEXT="+context)
 	if r.Socket != "" {
 		env = append(env, child.Prefix+"SOCKET="+r.Socket)
 	}
