@@ -86,12 +86,16 @@ func (a *app) onBoard(c *cobra.Command, fn func(b core.Board) ([]string, error))
 	return list
 }
 
-func (a *app) sessionKeys(c *cobra.Command) []string {
-	return a.onBoard(c, func(b core.Board) ([]string, error) {
+func (a *app) sessionKeys(c *cobra.Command) []string { return a.flaggedKeys(c, 0) }
+
+// flaggedKeys are the keys of sessions that have every one of some flags.
+func (a *app) flaggedKeys(c *cobra.Command, flags core.HeadFlags) []string {
+	return a.onBoard(c, func(b core.Board) (keys []string, err error) {
 		page, err := b.Sessions(c.Context(), core.SessionQuery{Limit: completeMost, Archived: true})
-		keys := make([]string, len(page.Rows))
-		for i, row := range page.Rows {
-			keys[i] = row.Key
+		for _, row := range page.Rows {
+			if row.Flags.Has(flags) {
+				keys = append(keys, row.Key)
+			}
 		}
 		return keys, err
 	})

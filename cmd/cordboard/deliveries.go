@@ -105,23 +105,42 @@ func routeText(r core.DeliveryContext) string {
 
 func newRetry(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "retry DELIVERY",
-		Short: "Try a delivery again that gave up, expired or whose fate is unknown",
-		Long: "retry makes a delivery due again, with the same text and id. Where its fate is unknown it may have reached its receiver already: look\n" +
-			"there first. `cordboard deliveries` lists them.",
+		Use:   "retry DELIVERY|RUN",
+		Short: "Try a delivery again, or run the message of a failed run once more",
+		Long: "retry makes a delivery due again that gave up, expired or whose fate is unknown, with the same text and id. Where its fate is unknown it may\n" +
+			"have reached its receiver already: look there first. A run that did not end ok is run once more, as a new run with the same message.\n" +
+			"`cordboard deliveries` and `cordboard runs` list them.",
 		Example:           "  cordboard retry 5b0c2f6e-8c1e-4f5e-9a3c-1f0f5d0a7c11",
 		Args:              usageArgs(cobra.ExactArgs(1)),
-		ValidArgsFunction: oneOf(a.deliveryIDs),
+		ValidArgsFunction: oneOf(a.retryIDs),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.act(c, core.Command{Retry: &core.Retry{Delivery: args[0]}}, func(r core.Receipt) error {
-				return a.say("delivery %s of %s is tried again", args[0], r.Key)
-			})
+			return a.reach(c, "", func(ctx context.Context, b core.Board) error { return a.retry(ctx, b, args[0]) })
 		},
 	}
 }
 
-// deliveryIDs are those that can be tried again.
-func (a *app) deliveryIDs(c *cobra.Command) []string {
+// retry tries what has this id: the delivery, which has that of the run whose text it is, or else the run.
+func (a *app) retry(ctx context.Context, b core.Board, id string) error {
+	receipt, err := b.Do(ctx, core.Command{Retry: &core.Retry{Delivery: id}})
+	if core.CodeOf(err) == core.CodeNotFound {
+		receipt, err = b.Do(ctx, core.Command{Retry: &core.Retry{Run: id}})
+		if core.CodeOf(err) == core.CodeNotFound {
+			err = core.Errorf(core.CodeNotFound, "there is no delivery and no run %q: `cordboard deliveries` and `cordboard runs` list them", id)
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		return a.printJSON(receipt)
+	case receipt.Run == "":
+		return a.say("delivery %s of %s is tried again", id, receipt.Key)
+	}
+	return a.say("run %s of %s is run again as %s", id, receipt.Key, receipt.Run)
+}
+
+// retryIDs are the deliveries that can be tried again, and the runs.
+func (a *app) retryIDs(c *cobra.Command) []string {
 	return a.onBoard(c, func(b core.Board) (ids []string, err error) {
 		for _, state := range []core.DeliveryState{core.DeliveryGaveUp, core.DeliveryUnknown, core.DeliveryExpired} {
 			page, err := b.Records(c.Context(), core.RecordQuery{Kind: core.RecordDeliveries, State: state})
@@ -132,6 +151,12 @@ func (a *app) deliveryIDs(c *cobra.Command) []string {
 				ids = append(ids, d.ID)
 			}
 		}
-		return ids, nil
+		runs, err := b.Records(c.Context(), core.RecordQuery{Kind: core.RecordRuns})
+		for _, run := range runs.Runs {
+			if run.State == core.RunEnded && run.Outcome != core.OutcomeOK {
+				ids = append(ids, run.ID)
+			}
+		}
+		return ids, err
 	})
 }

@@ -145,7 +145,8 @@ func newRoot(a *app) *cobra.Command {
 	}
 	add("read", newList(a), newShow(a), newHistory(a), newSearch(a), newAgents(a), newRuns(a), newDeliveries(a), newCall(a), newExport(a))
 	add("talk", newNew(a), newSend(a), newInbound(a), newWait(a), newAbort(a), newStop(a), newRetry(a), newMCP(a))
-	add("steer", newPolicy(a), newPatch(a), newArchive(a), newRestore(a))
+	add("steer", newPolicy(a), newPatch(a), newArchive(a), newRestore(a), newReset(a), newDelete(a), newAdopt(a), newHold(a),
+		newRelease(a))
 	add("fill", newImport(a), newFollow(a), newDemo(a))
 	add("care", newServe(a), newStatus(a), newConfig(a), newDoctor(a), newBackup(a), newCompact(a), newBench(a), newVersion(a))
 	root.SetHelpCommand(&cobra.Command{

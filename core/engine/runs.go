@@ -331,7 +331,8 @@ func (e *Engine) enqueueStep(tx core.Tx, fx *effects, x core.Exchange, o order, 
 func (e *Engine) mayRun(s *core.Session) *core.Error {
 	if s.Mirrored() {
 		return core.Errorf(core.CodeMirrored,
-			"session %q belongs to the imported directory %s: it can be read, and nobody here writes into it or answers in its name", s.Key, s.Source)
+			"session %q belongs to the imported directory %s, so nobody here writes into it or answers in its name: `cordboard adopt KEY` cuts it from "+
+				"there, and its agent answers here from then on", s.Key, s.Source)
 	}
 	if verdict := e.send(s); !verdict.Allowed {
 		return core.Errorf(core.CodeSendDenied, "%s", verdict.Message).Because(verdict.ConfigKey)
