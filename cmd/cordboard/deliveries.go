@@ -119,24 +119,42 @@ func newRetry(a *app) *cobra.Command {
 	}
 }
 
-// retry tries what has this id: the delivery, which has that of the run whose text it is, or else the run.
+// retry tries what has this id. A delivery has that of the run whose text it is, so of a run that ended ok the delivery is meant.
 func (a *app) retry(ctx context.Context, b core.Board, id string) error {
-	receipt, err := b.Do(ctx, core.Command{Retry: &core.Retry{Delivery: id}})
-	if core.CodeOf(err) == core.CodeNotFound {
-		receipt, err = b.Do(ctx, core.Command{Retry: &core.Retry{Run: id}})
-		if core.CodeOf(err) == core.CodeNotFound {
-			err = core.Errorf(core.CodeNotFound, "there is no delivery and no run %q: `cordboard deliveries` and `cordboard runs` list them", id)
-		}
+	run, isRun, err := runNamed(ctx, b, id)
+	if err != nil {
+		return err
 	}
+	again := core.Retry{Delivery: id}
+	if isRun && (run.State != core.RunEnded || run.Outcome != core.OutcomeOK) {
+		again = core.Retry{Run: id}
+	}
+	receipt, err := b.Do(ctx, core.Command{Retry: &again})
 	switch {
+	case core.CodeOf(err) == core.CodeNotFound && isRun:
+		return core.Errorf(core.CodeNotFound, "run %s ended ok and no text of it went out: there is nothing to try again", id)
+	case core.CodeOf(err) == core.CodeNotFound:
+		return core.Errorf(core.CodeNotFound, "there is no delivery and no run %q: `cordboard deliveries` and `cordboard runs` list them", id)
 	case err != nil:
 		return err
 	case a.json:
 		return a.printJSON(receipt)
-	case receipt.Run == "":
+	case again.Delivery != "":
 		return a.say("delivery %s of %s is tried again", id, receipt.Key)
 	}
 	return a.say("run %s of %s is run again as %s", id, receipt.Key, receipt.Run)
+}
+
+// runNamed looks for a run of this id.
+func runNamed(ctx context.Context, b core.Board, id string) (run core.Run, ok bool, err error) {
+	page, err := b.Records(ctx, core.RecordQuery{Kind: core.RecordRun, Run: id})
+	switch {
+	case core.CodeOf(err) == core.CodeNotFound, err == nil && len(page.Runs) == 0:
+		return run, false, nil
+	case err != nil:
+		return run, false, err
+	}
+	return page.Runs[0], true, nil
 }
 
 // retryIDs are the deliveries that can be tried again, and the runs.

@@ -47,8 +47,7 @@ func (a *app) reply(ctx context.Context, b core.Board, name, text string) error 
 
 // asking is the run that a name means: a run's id, or the one that waits in the session of that name.
 func asking(ctx context.Context, b core.Board, name string) (string, error) {
-	_, err := b.Records(ctx, core.RecordQuery{Kind: core.RecordRun, Run: name})
-	if core.CodeOf(err) != core.CodeNotFound {
+	if _, isRun, err := runNamed(ctx, b, name); isRun || err != nil {
 		return name, err
 	}
 	page, err := b.Records(ctx, core.RecordQuery{Kind: core.RecordSession, Session: name, Limit: 1})

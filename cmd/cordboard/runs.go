@@ -133,10 +133,15 @@ func newAbort(a *app) *cobra.Command {
 		ValidArgsFunction: oneOf(a.sessionKeys),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.reach(c, "", func(ctx context.Context, b core.Board) error {
-				receipt, err := b.Do(ctx, core.Command{Abort: &core.Abort{Run: args[0]}})
-				if core.CodeOf(err) == core.CodeNotFound {
-					receipt, err = b.Do(ctx, core.Command{Abort: &core.Abort{Session: args[0]}})
+				abort := core.Abort{Session: args[0]}
+				_, isRun, err := runNamed(ctx, b, args[0])
+				if err != nil {
+					return err
 				}
+				if isRun {
+					abort = core.Abort{Run: args[0]}
+				}
+				receipt, err := b.Do(ctx, core.Command{Abort: &abort})
 				if err != nil {
 					return err
 				}

@@ -64,6 +64,7 @@ func TestScripts(t *testing.T) {
 			"kill-owner": killOwner,
 			"begun":      begun,
 			"delivered":  delivered,
+			"settled":    settled,
 			"retrying":   retrying,
 		},
 	})
@@ -109,6 +110,19 @@ func begun(ts *testscript.TestScript, neg bool, args []string) {
 	for {
 		ts.Check(ts.Exec("cordboard", "runs", args[0], "--json"))
 		if strings.Contains(ts.ReadFile("stdout"), `"state": "running"`) {
+			return
+		}
+	}
+}
+
+// settled waits until nothing runs or is queued: settled
+func settled(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: settled")
+	}
+	for {
+		ts.Check(ts.Exec("cordboard", "status", "--json"))
+		if out := ts.ReadFile("stdout"); strings.Contains(out, `"running": 0`) && strings.Contains(out, `"queued": 0`) {
 			return
 		}
 	}
