@@ -35,6 +35,20 @@ func (s *stage) detail(key string) *core.SessionDetail {
 	return page.Session
 }
 
+// others are the rows of all sessions but one.
+func (s *stage) others(but string) map[string]core.Session {
+	s.t.Helper()
+	page, err := s.as("").Sessions(s.t.Context(), core.SessionQuery{Archived: true})
+	require.NoError(s.t, err)
+	rows := map[string]core.Session{}
+	for _, row := range page.Rows {
+		if row.Key != but {
+			rows[row.Key] = s.detail(row.Key).Session
+		}
+	}
+	return rows
+}
+
 // A reset gives a new transcript; the one before it stays readable by its id, and what is queued runs in the new one.
 func TestReset(t *testing.T) {
 	play(t, "", []string{"agent:main:main"}, func(t *testing.T, s *stage) {
@@ -52,7 +66,7 @@ func TestReset(t *testing.T) {
 		assert.Nil(t, receipt.Undo)
 		after := s.detail("main")
 		assert.NotEqual(t, before.SessionID, after.Session.SessionID)
-		assert.Nil(t, after.Session.TotalTokens)
+		assert.Equal(t, int64(0), *after.Session.TotalTokens, "R055")
 		assert.Nil(t, after.Session.SystemSent)
 		assert.Equal(t, before.UpdatedAt, after.Session.UpdatedAt)
 		states := map[string]core.GenerationState{}
@@ -62,6 +76,9 @@ func TestReset(t *testing.T) {
 		assert.Equal(t, map[string]core.GenerationState{before.SessionID: core.GenerationReset, after.Session.SessionID: core.GenerationCurrent}, states)
 		assert.Empty(t, s.transcript("main"))
 		assert.Len(t, s.transcript(before.SessionID), 6)
+		answer, code := s.call("agent:main:main", "sessions_history", `{"sessionKey":"`+before.SessionID+`"}`)
+		require.Empty(t, code, "R072")
+		assert.Equal(t, true, answer["archived"])
 		assert.ErrorContains(t, s.refuse(core.CodeInvalidParams, core.Command{Reset: &core.Reset{Session: before.SessionID}}), "older transcript")
 		s.await(s.send("main", "anew"))
 		assert.Equal(t, []string{"user anew", "assistant anew"}, s.transcript("main"))
@@ -82,6 +99,7 @@ func TestDelete(t *testing.T) {
 		live, queued := s.send("agent:main:a", "[[sleep:1h]]"), s.send("agent:main:a", "never")
 		beside := s.send("agent:main:child", "[[sleep:2m]] fine")
 		synctest.Wait()
+		others := s.others("agent:main:a")
 		second := s.detail("agent:main:a").Session.SessionID
 		assert.ErrorContains(t, s.refuse(core.CodeConflict, core.Command{Delete: &core.Delete{Session: "agent:main:a"}}), live)
 
@@ -92,13 +110,9 @@ func TestDelete(t *testing.T) {
 			run, _ := s.await(id)
 			assert.Equal(t, core.OutcomeAborted, run.Outcome)
 		}
-		page, err := s.as("").Sessions(t.Context(), core.SessionQuery{})
-		require.NoError(t, err)
-		left := []string{}
-		for _, row := range page.Rows {
-			left = append(left, row.Key)
-		}
-		assert.ElementsMatch(t, []string{"agent:main:main", "agent:main:ab", "agent:main:b", "agent:main:child"}, left)
+		assert.Len(t, others, 4)
+		assert.Equal(t, others, s.others("agent:main:a"), "R076: no other row is touched")
+		s.refuse(core.CodeNotFound, core.Command{Patch: &core.Patch{Session: "agent:main:a", Label: new(string)}})
 		assert.Equal(t, []string{"user hello", "assistant hello"}, s.transcript(first), "an older transcript stays readable by its id")
 		assert.Equal(t, []string{"user [[sleep:1h]]", "assistant "}, s.transcript(second), "so does the last one, with its run ended")
 		run, reply := s.await(beside)
@@ -108,7 +122,7 @@ func TestDelete(t *testing.T) {
 		s.await(s.send("agent:main:b", "secret"))
 		id := s.detail("agent:main:b").Session.SessionID
 		s.do(core.Command{Delete: &core.Delete{Session: id, Purge: true}})
-		_, err = s.as("").Messages(t.Context(), core.MessageQuery{Session: id})
+		_, err := s.as("").Messages(t.Context(), core.MessageQuery{Session: id})
 		assert.Equal(t, core.CodeNotFound, core.CodeOf(err), "a purged transcript is gone")
 	})
 }

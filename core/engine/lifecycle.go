@@ -24,7 +24,8 @@ func (b *board) reset(a *act, c core.Reset, id string) error {
 	}
 	a.before, a.after = map[string]string{"sessionId": s.SessionID}, map[string]string{"sessionId": id}
 	s.SessionID = id
-	s.TotalTokens, s.TokensStale, s.SystemSent, s.AbortedLastRun, s.LastOutcome = nil, false, nil, nil, ""
+	s.TotalTokens, s.TokensStale = ref(int64(0)), false // nothing has been said in it yet
+	s.SystemSent, s.AbortedLastRun, s.LastOutcome = nil, nil, ""
 	if err := a.PutSession(s); err != nil {
 		return err
 	}

@@ -75,6 +75,34 @@ func TestQueueWaitGivesTheSlotUp(t *testing.T) {
 	assert.Equal(t, []string{"c1"}, startable(q))
 }
 
+// A held line is not offered, what is added to it neither; others are, and it is once it is let go. What was taken out of it stays out.
+func TestQueueHold(t *testing.T) {
+	for name, h := range map[string]holds{
+		"session": {sessions: map[string]bool{"a": true}}, "agent": {agents: map[string]bool{"x": true}}, "all": {all: true},
+	} {
+		q := small()
+		q.add(waiting{id: "a1", session: "a", agent: "x", lane: laneMain})
+		q.hold(h)
+		q.add(waiting{id: "a2", session: "a", agent: "x", lane: laneMain})
+		q.add(waiting{id: "b1", session: "b", agent: "y", lane: laneMain})
+		want := []string{"b1"}
+		if h.all {
+			want = []string{}
+		}
+		assert.Equal(t, want, startable(q), name)
+		q.done("b")
+		assert.True(t, q.remove("a1", "a"))
+		assert.Empty(t, startable(q), name)
+		q.hold(holds{})
+		got := startable(q)
+		if h.all {
+			assert.Equal(t, []string{"a2", "b1"}, got)
+		} else {
+			assert.Equal(t, []string{"a2"}, got)
+		}
+	}
+}
+
 // The sub-agent lane is dealt round-robin: one requester's burst does not keep another waiting.
 func TestQueueFairLane(t *testing.T) {
 	q := newQueue(map[string]int{laneSubagent: 1}, 8)
@@ -100,6 +128,7 @@ func TestQueueInvariants(t *testing.T) {
 		q := newQueue(slots, rapid.IntRange(1, 5).Draw(t, "most"))
 		lanes := []string{laneMain, laneSubagent, laneExchange}
 		sessions := []string{"a", "b", "c", "d"}
+		agents := map[string]string{"a": "x", "b": "x", "c": "y", "d": "y"}
 		running := map[string]waiting{} // by session
 		away := map[string]<-chan struct{}{}
 		last := map[string]uint64{}
@@ -113,6 +142,7 @@ func TestQueueInvariants(t *testing.T) {
 				_, two := running[w.session]
 				require.False(t, two, "two runs in %s", w.session)
 				require.Greater(t, w.number, last[w.session], "overtaken in %s", w.session)
+				require.False(t, q.holds.cover(w), "%s started while it is held", w.id)
 				running[w.session], last[w.session] = w, w.number
 			}
 		}
@@ -136,10 +166,31 @@ func TestQueueInvariants(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
 				n++
+				session := rapid.SampledFrom(sessions).Draw(t, "s")
 				q.add(waiting{
-					id: fmt.Sprint(n), session: rapid.SampledFrom(sessions).Draw(t, "s"), lane: rapid.SampledFrom(lanes).Draw(t, "l"),
+					id: fmt.Sprint(n), session: session, agent: agents[session], lane: rapid.SampledFrom(lanes).Draw(t, "l"),
 					requester: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "r"),
 				})
+				start()
+				check()
+			},
+			"hold": func(t *rapid.T) {
+				set := func(names ...string) map[string]bool {
+					held := map[string]bool{}
+					for _, name := range rapid.SliceOfN(rapid.SampledFrom(names), 0, 2).Draw(t, "held") {
+						held[name] = true
+					}
+					return held
+				}
+				q.hold(holds{all: rapid.IntRange(0, 3).Draw(t, "all") == 0, agents: set("x", "y"), sessions: set(sessions...)})
+				start()
+				check()
+			},
+			"remove": func(t *rapid.T) {
+				s := rapid.SampledFrom(sessions).Draw(t, "s")
+				if line := q.lines[s]; len(line) > 0 { // an abort, whether it is held or not
+					require.True(t, q.remove(rapid.SampledFrom(line).Draw(t, "w").id, s))
+				}
 				start()
 				check()
 			},
@@ -169,6 +220,9 @@ func TestQueueInvariants(t *testing.T) {
 				check()
 			},
 		})
+		q.hold(holds{})
+		start()
+		check()
 		for range 4 * (n + 1) {
 			for s := range running {
 				q.done(s)

@@ -17,11 +17,11 @@ type Dial func(ctx context.Context) (*wire.Client, error)
 // Options are what a client is told.
 type Options struct {
 	Now   func() time.Time
-	NewID func() string // keys of sends that have none, so that they can be repeated
+	NewID func() string // keys of commands that have none, so that they can be repeated
 }
 
 // Client is a core.Board at the other end of a wire. A connection that is lost is made anew by the next call. A call that was on its way
-// then is repeated when that is safe: reads and waits (for what is left of them), tools that only read, and sends, which have a key. Any
+// then is repeated when that is safe: reads and waits (for what is left of them), tools that only read, and commands, which have a key. Any
 // other answers CodeUnsupported: whether it was done is not known.
 type Client struct {
 	dial    Dial
@@ -229,12 +229,11 @@ func (c *Client) Call(ctx context.Context, t core.ToolCall) (core.ToolResult, er
 	return readResult(raw)
 }
 
-// Do implements core.Board. What makes a run gets a key when it has none: then the run is the same however often it is asked for.
+// Do implements core.Board. A command gets a key when it has none: then it is done once, however often it is asked for.
 func (c *Client) Do(ctx context.Context, command core.Command) (core.Receipt, error) {
-	repeat := command.Send != nil || command.Inbound != nil
-	if repeat && command.Key == "" {
+	if command.Key == "" {
 		command.Key = c.options.NewID()
 	}
 	params := doParamsOf(command)
-	return decoded[core.Receipt](c.call(ctx, "cordboard.do", repeat, func() ([]byte, error) { return wire.Marshal(params) }))
+	return decoded[core.Receipt](c.call(ctx, "cordboard.do", true, func() ([]byte, error) { return wire.Marshal(params) }))
 }

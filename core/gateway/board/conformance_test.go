@@ -205,7 +205,7 @@ func do(name string, c core.Command) question {
 
 func questions() []question {
 	const odd, deploy = "agent:main:odd", "agent:ops:main"
-	value := "x"
+	value, denied := "x", core.SendDeny
 	return []question{
 		{"info", func(ctx context.Context, b core.Board) (any, error) { return b.Info(ctx) }},
 		sessions("all", core.SessionQuery{Archived: true}),
@@ -227,6 +227,11 @@ func questions() []question {
 		records("exchanges", core.RecordQuery{Kind: core.RecordExchanges}),
 		records("deliveries", core.RecordQuery{Kind: core.RecordDeliveries}),
 		records("deliveries in no state", core.RecordQuery{Kind: core.RecordDeliveries, State: "lost"}),
+		records("an exchange", core.RecordQuery{Kind: core.RecordExchange, ID: "nobody"}),
+		records("audit", core.RecordQuery{Kind: core.RecordAudit, Limit: 20}),
+		records("audit before", core.RecordQuery{Kind: core.RecordAudit, Before: 5}),
+		records("usage", core.RecordQuery{Kind: core.RecordUsage}),
+		records("holds", core.RecordQuery{Kind: core.RecordHolds}),
 		records("orphans", core.RecordQuery{Kind: core.RecordOrphans}),
 		records("unknown", core.RecordQuery{Kind: "wishes"}),
 		search("text", core.SearchQuery{Text: "rollback", Generation: true}),
@@ -235,6 +240,10 @@ func questions() []question {
 		explain("see", core.Question{See: &core.SeeQuestion{Caller: deploy, Target: odd, Scope: core.VisibilityTree}}),
 		explain("rights", core.Question{Rights: &core.SeeQuestion{Caller: deploy, Target: odd}}),
 		explain("send", core.Question{Send: deploy}),
+		explain("a policy", core.Question{Policy: &core.PolicyQuestion{Channel: "discord", ChatType: core.ChatGroup, Override: &denied}}),
+		explain("a policy that is none", core.Question{Policy: &core.PolicyQuestion{ChatType: "crowd"}}),
+		explain("a message", core.Question{Message: &core.MessageQuestion{As: deploy, To: odd}}),
+		explain("a message to a mirror", core.Question{Message: &core.MessageQuestion{To: deploy}}),
 		explain("nothing", core.Question{}),
 		call("list", core.ToolCall{Tool: "sessions_list", Params: json.RawMessage(`{"messageLimit":3}`)}),
 		call("list as a session", core.ToolCall{As: deploy, Tool: "sessions_list", Params: json.RawMessage("{}")}),
@@ -259,6 +268,15 @@ func questions() []question {
 		do("to nobody", core.Command{Send: &core.Send{Session: "agent:main:nobody", Message: "hi"}}),
 		do("to a mirror", core.Command{Send: &core.Send{Session: deploy, Message: "hi"}}),
 		do("for an agent that is not there", core.Command{New: &core.New{Agent: "nobody"}}),
+		do("a model that is not there", core.Command{Patch: &core.Patch{Session: odd, Model: &value}}),
+		do("a session with a model that is not there", core.Command{New: &core.New{Model: "p/none"}}),
+		do("a main's end", core.Command{Delete: &core.Delete{Session: "agent:main:main"}}),
+		do("a mirror's end", core.Command{Delete: &core.Delete{Session: deploy, Abort: true, Purge: true}}),
+		do("a mirror anew", core.Command{Reset: &core.Reset{Session: deploy}}),
+		do("what is ours", core.Command{Adopt: &core.Adopt{Session: odd}}),
+		do("two holds", core.Command{Hold: &core.Hold{Session: odd, Agent: "main"}}),
+		do("a run that is not there", core.Command{Retry: &core.Retry{Run: "nobody"}}),
+		do("two retries", core.Command{Retry: &core.Retry{Run: "a", Delivery: "b"}}),
 		do("an end of nothing", core.Command{Abort: &core.Abort{Session: odd}}),
 	}
 }
@@ -279,6 +297,48 @@ func TestAnswersAreTheEngines(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Every new command goes through the wire as it does here: what it did is in the records, which are the same on both sides.
+func TestCommandsThroughTheWire(t *testing.T) {
+	r := newRig(t)
+	r.fill()
+	direct, wired := r.both(core.Operator)
+	do := func(c core.Command) core.Receipt {
+		receipt, err := wired.Do(t.Context(), c)
+		require.NoError(t, err)
+		return receipt
+	}
+	const mirror = "agent:ops:main"
+	do(core.Command{Adopt: &core.Adopt{Session: mirror}})
+	made := do(core.Command{New: &core.New{Label: "<x>", Model: "echo/echo"}}).Key
+	hold := do(core.Command{Hold: &core.Hold{Session: made}})
+	run := do(core.Command{Send: &core.Send{Session: made, Message: "[[fail:no]]"}}).Run
+	compare := func() {
+		for _, q := range []core.RecordQuery{
+			{Kind: core.RecordHolds}, {Kind: core.RecordAudit}, {Kind: core.RecordUsage}, {Kind: core.RecordRuns, Session: made}, {Kind: core.RecordSession, Session: mirror},
+		} {
+			want, err := direct.Records(t.Context(), q)
+			require.NoError(t, err)
+			got, err := wired.Records(t.Context(), q)
+			require.NoError(t, err)
+			same(t, string(q.Kind), want, got)
+		}
+	}
+	compare()
+	do(*hold.Undo)
+	_, err := wired.Records(t.Context(), core.RecordQuery{Kind: core.RecordRun, Run: run, Wait: 60_000})
+	require.NoError(t, err)
+	again := do(core.Command{Retry: &core.Retry{Run: run}})
+	_, err = wired.Records(t.Context(), core.RecordQuery{Kind: core.RecordRun, Run: again.Run, Wait: 60_000})
+	require.NoError(t, err)
+	do(core.Command{Reset: &core.Reset{Session: made}})
+	off := do(core.Command{Send: &core.Send{Session: made, Message: "/send off"}})
+	assert.Equal(t, "send policy deny", off.Outcome)
+	compare()
+	do(core.Command{Delete: &core.Delete{Session: made, Purge: true}})
+	_, err = direct.Messages(t.Context(), core.MessageQuery{Session: made})
+	assert.Equal(t, core.CodeNotFound, core.CodeOf(err))
 }
 
 // told is what of an error crosses.
