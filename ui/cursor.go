@@ -19,7 +19,7 @@ func (t *transcript) holdCursor() {
 		if t.item(s.i).parts[s.part].kind == partGap {
 			continue
 		}
-		t.cursor.at = t.held[s.i].Seq
+		t.cursor.at = t.message(s.i).Seq
 		if t.cursor.at >= t.cursor.seq && (t.cursor.seq > 0 || !t.follow) {
 			break
 		}
@@ -44,11 +44,15 @@ func (t *transcript) current() *core.Message {
 	if t.dirty {
 		t.settle()
 	}
-	i := t.find(t.cursor.at)
-	if t.cursor.at == 0 || !t.known || i >= len(t.held) || t.held[i].Seq != t.cursor.at {
+	i, ok := t.index(t.cursor.at)
+	if t.cursor.at == 0 || !t.known || !ok {
 		return nil
 	}
-	return &t.held[i]
+	m := t.message(i)
+	if m.Raw == nil {
+		m.Raw = t.partial.raw()
+	}
+	return m
 }
 
 // step moves the cursor to the next message (1) or the one before (-1) and brings it onto the screen. It reports false at the end.
@@ -56,12 +60,12 @@ func (t *transcript) step(by int) bool {
 	if t.current() == nil {
 		return false
 	}
-	for i := t.find(t.cursor.at) + by; i >= 0 && i < len(t.held); i += by {
+	for i := t.find(t.cursor.at) + by; i >= 0 && i < t.count(); i += by {
 		first, last, ok := t.span(i)
 		if !ok {
 			continue
 		}
-		t.cursor.seq, t.cursor.at, t.dirty = t.held[i].Seq, t.held[i].Seq, true
+		t.cursor.seq, t.cursor.at, t.dirty = t.message(i).Seq, t.message(i).Seq, true
 		t.bring(first, last)
 		if by < 0 {
 			t.follow = false
@@ -98,7 +102,7 @@ func (t *transcript) bring(first, last spot) {
 
 // atEnd reports whether the screen now shows the last line there is, and this is it.
 func (t *transcript) atEnd(last spot) bool {
-	if t.below || last.i != len(t.held)-1 {
+	if t.below || last.i != t.count()-1 {
 		return false
 	}
 	top, ok := t.settled(t.spotOf(t.top))
@@ -156,7 +160,7 @@ func (t *transcript) unfold(seq uint64, open bool) {
 // row is the first line on the screen of the message under the cursor.
 func (t *transcript) row() int {
 	for y, s := range t.spots {
-		if t.held[s.i].Seq == t.cursor.at && t.item(s.i).parts[s.part].kind != partGap {
+		if t.message(s.i).Seq == t.cursor.at && t.item(s.i).parts[s.part].kind != partGap {
 			return y
 		}
 	}
@@ -169,7 +173,7 @@ func (t *transcript) pointTo(y int) {
 		return
 	}
 	t.unfollow()
-	t.cursor.seq, t.dirty = t.held[t.spots[y].i].Seq, true
+	t.cursor.seq, t.dirty = t.message(t.spots[y].i).Seq, true
 }
 
 // pointInTranscript is where the terminal's own cursor belongs in the transcript: in the search line, else on the message.
@@ -194,7 +198,7 @@ type jump struct {
 func (t *transcript) goTo(s jump) {
 	t.follow, t.dirty, t.start = false, true, false
 	t.cursor.seq = s.seq
-	if i := t.find(s.seq); t.known && i < len(t.held) && t.held[i].Seq == s.seq {
+	if _, here := t.index(s.seq); t.known && here {
 		t.look(s)
 		return
 	}
@@ -218,12 +222,12 @@ func (t *transcript) arrive(page core.MessagePage) {
 
 // look puts a message that is held onto the screen, a third of it above, at the line with the needle. A fold that hides it opens.
 func (t *transcript) look(s jump) {
-	i := min(t.find(s.seq), len(t.held)-1)
+	i := min(t.find(s.seq), t.count()-1)
 	at, last, ok := t.span(i)
 	if !ok {
 		at, _ = t.settled(spot{i: i})
 	}
-	t.cursor.seq, t.follow = t.held[at.i].Seq, false
+	t.cursor.seq, t.follow = t.message(at.i).Seq, false
 	if s.top != (place{}) {
 		t.top = s.top
 		return
@@ -231,7 +235,7 @@ func (t *transcript) look(s jump) {
 	if s.needle.set() {
 		found, hit := t.lineWith(i, s.needle)
 		if !hit && ok && t.item(i).folded > 0 {
-			t.unfold(t.held[i].Seq, true)
+			t.unfold(t.message(i).Seq, true)
 			found, hit = t.lineWith(i, s.needle)
 			_, last, _ = t.span(i)
 		}

@@ -67,8 +67,9 @@ func shadesOf(s themes.Inks) shades {
 		ok: inkOf(s.OK), warn: inkOf(s.Warn), err: inkOf(s.Err), busy: inkOf(s.Busy),
 	}
 	for state, style := range map[state]lipgloss.Style{
-		stateRunning: s.State.Running, stateQueued: s.State.Queued, stateIdle: s.State.Idle,
-		stateFailed: s.State.Failed, stateAborted: s.State.Aborted, stateArchived: s.State.Archived,
+		stateAsks: s.Warn, stateStreaming: s.State.Running, stateRunning: s.State.Running, stateQueued: s.State.Queued, stateHeld: s.Warn,
+		stateIdle: s.State.Idle, stateUndelivered: s.Warn, stateFailed: s.State.Failed, stateAborted: s.State.Aborted,
+		stateArchived: s.State.Archived,
 	} {
 		sh.state[state] = inkOf(style)
 	}

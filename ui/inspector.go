@@ -110,7 +110,7 @@ func (p *inspector) draw(m *Model, h *core.Head) {
 	}
 	m.sightSheet(s, h.Key)
 	s.blank()
-	p.identity(s, h)
+	p.identity(s, h, m.hearing.stateOf(h))
 	if m.unread.news(h) {
 		s.fact("unread", k.accent, "• new messages")
 	}
@@ -125,8 +125,7 @@ func (p *inspector) draw(m *Model, h *core.Head) {
 	p.all = s.out
 }
 
-func (p *inspector) identity(s *sheet, h *core.Head) {
-	st := stateOf(h)
+func (p *inspector) identity(s *sheet, h *core.Head, st state) {
 	s.runs("state", run{s.k.state[st], st.glyph() + " " + st.word()})
 	s.fact("kind", s.k.text, kindWord(h))
 	s.fact("channel", s.k.text, h.Channel)

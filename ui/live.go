@@ -95,7 +95,8 @@ func (m *Model) onWatch(msg watchMsg) tea.Cmd {
 		_ = msg.stream.Close() // nobody listens to it
 		return nil
 	}
-	m.link.stream = msg.stream
+	m.link.stream, m.hearing = msg.stream, newHearing()
+	m.tree.dirty = true
 	if m.fleet.loaded > 1 { // what happened while nobody listened was told to nobody
 		m.trans.missed()
 		m.insp.stale = m.insp.key != ""
@@ -132,6 +133,9 @@ func (m *Model) onBatch(msg batchMsg) tea.Cmd {
 			cmds = append(cmds, m.failedSince(old, now))
 		}
 	}
+	for i := range msg.batch.Deltas {
+		m.hear(&msg.batch.Deltas[i])
+	}
 	switch most {
 	case impactShape:
 		cmds = append(cmds, m.rebuild(), m.lookAgain())
@@ -166,6 +170,7 @@ func (m *Model) apply(c core.Change, at core.Rev) impact {
 		m.trans.changed(c)
 		m.announceMessages(c)
 	case core.ChangeRun:
+		m.fellSilent(c)
 		m.insp.stale = m.insp.stale || shown && (c.Run == nil || c.Run.SessionKey == m.insp.key)
 	case core.ChangeGeneration:
 		m.insp.stale = m.insp.stale || shown
@@ -252,7 +257,7 @@ func (m *Model) onPage(msg pageMsg) tea.Cmd {
 	case msg.number != m.trans.fetch.number:
 		return nil
 	case msg.err == nil:
-		m.trans.take(msg.query, msg.page)
+		m.trans.take(msg.query, msg.page, m.env.Now())
 		return nil
 	case m.ended(msg.err):
 		return nil

@@ -90,6 +90,7 @@ type Model struct {
 	trans  transcript
 	reads
 	talks
+	hearing  hearing
 	insp     inspector
 	stand    stand // views in the place of the panes
 	sequence sequence
@@ -142,7 +143,7 @@ func New(env Env) *Model {
 	k := newInks(env.Theme)
 	m := &Model{
 		env: env, k: k, actions: env.Keys.over(actions()), ctx: ctx, cancel: cancel,
-		fleet: newFleet(), tree: newTree(), filter: newFilter(), reads: newReads(), talks: newTalks(),
+		fleet: newFleet(), tree: newTree(), filter: newFilter(), reads: newReads(), talks: newTalks(), hearing: newHearing(),
 		trans: newTranscript(entryMaker{k: k, md: md.New(), marks: env.Accessible, read: reading{wrap: true}, zone: env.Zone}),
 		w:     env.Width, h: env.Height, barsDirty: true,
 	}

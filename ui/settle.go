@@ -80,5 +80,5 @@ func (m *Model) requests() tea.Cmd {
 		m.insp.stale = false
 		cmds = append(cmds, m.detailCmd(m.insp.fetch.begin(), m.insp.key))
 	}
-	return tea.Batch(cmds...)
+	return tea.Batch(append(cmds, m.keepFocus())...)
 }

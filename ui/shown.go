@@ -22,7 +22,7 @@ func (t *transcript) shown(k *inks, n needle, focus bool) []string {
 		return lines
 	}
 	for y, s := range t.spots {
-		if t.held[s.i].Seq != t.cursor.at {
+		if t.message(s.i).Seq != t.cursor.at {
 			continue
 		}
 		if p := t.item(s.i).parts[s.part]; p.kind == partRule {
@@ -43,7 +43,7 @@ func (t *transcript) marked(k *inks, n needle) []string {
 			end++
 		}
 		over := k.match
-		if t.held[t.spots[y].i].Seq == t.cursor.at {
+		if t.message(t.spots[y].i).Seq == t.cursor.at {
 			over = k.matchCurrent
 		}
 		f := flowOf(t.lines[y:end])

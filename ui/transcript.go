@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"time"
 
 	"cordboard/core"
 )
@@ -32,6 +33,7 @@ type transcript struct {
 	newest     string // sessionId that the current generation was last told to have
 
 	held        []core.Message
+	partial     *partial // what the live run is saying below them
 	bytes       int
 	more, below bool // the store holds messages before and after what is held
 	grew        bool // and has got new ones at its end
@@ -88,7 +90,7 @@ func (t *transcript) show(key, generation string) {
 }
 
 func (t *transcript) drop() {
-	t.held, t.bytes = nil, 0
+	t.held, t.bytes, t.partial = nil, 0, nil
 	t.more, t.below, t.grew = false, false, false
 	t.items.clear()
 	t.dirty = true
@@ -155,11 +157,12 @@ func (t *transcript) find(seq uint64) int {
 }
 
 // take puts a page that was asked for with q where it belongs.
-func (t *transcript) take(q core.MessageQuery, page core.MessagePage) {
+func (t *transcript) take(q core.MessageQuery, page core.MessagePage, now time.Time) {
 	t.dirty = true
 	switch {
 	case t.known && q.After > 0:
 		t.append(page)
+		t.setPartial(&page, now)
 	case t.known && q.Before > 0:
 		t.prepend(page)
 	default:
@@ -173,6 +176,7 @@ func (t *transcript) take(q core.MessageQuery, page core.MessagePage) {
 		if q.Oldest && len(page.Messages) > 0 {
 			t.top = place{seq: page.Messages[0].Seq}
 		}
+		t.setPartial(&page, now)
 		t.arrive(page)
 	}
 	t.gen, t.known, t.err = page.Generation, true, nil
@@ -195,6 +199,9 @@ func (t *transcript) append(page core.MessagePage) {
 	}
 	if !t.follow && !t.below {
 		t.unseen += spoken(fresh)
+		if p := t.speaking(); p != nil && len(fresh) > 0 && fresh[0].Seq == p.message.Seq && t.last >= p.message.Seq {
+			t.unseen-- // it was on the screen while it was written
+		}
 	}
 	t.hold(fresh)
 	t.below = page.More && len(page.Messages) > 0

@@ -24,6 +24,7 @@ type treeView struct {
 	sight  *sight
 	marks  map[string]bool
 	unread *unread
+	heard  *hearing
 	now    time.Time
 	w      int
 	focus  bool
@@ -111,7 +112,7 @@ func guide(n *node, r row, room int) string {
 }
 
 func (v treeView) session(l *line, sh *shades, n *node, h *core.Head, r row) {
-	st := stateOf(h)
+	st := v.heard.stateOf(h)
 	lead, branch := "", guide(n, r, v.w)
 	if v.marks[n.id] {
 		lead, branch = "◆", strings.TrimPrefix(branch, " ")
@@ -213,6 +214,9 @@ func (v treeView) facts(sh *shades, n *node, h *core.Head, st state, r row) []ru
 	}
 	if st != stateIdle && !r.pinned {
 		runs = append(runs, run{sh.state[st], " " + st.word()})
+	}
+	if st != stateUndelivered && h.Flags.Has(core.FlagUndelivered) {
+		runs = append(runs, run{sh.warn, " " + stateUndelivered.word()})
 	}
 	switch {
 	case h.Flags.Has(core.FlagSendDeny):

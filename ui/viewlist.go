@@ -47,13 +47,30 @@ func (c *items) get(m, before *core.Message, opened *bool) *item {
 	if len(c.all) >= keepItems || c.bytes > keepBytes {
 		c.evict()
 	}
-	it := &item{entry: c.maker.opened(opened).make(m, before), used: c.tick}
-	it.drawn = make([][]string, len(it.parts))
+	return c.put(m.Seq, c.maker.opened(opened).make(m, before))
+}
+
+// getPartial is get for what a live run is saying.
+func (c *items) getPartial(p *partial, held []core.Message, opened *bool) *item {
+	c.tick++
+	if it := c.all[p.message.Seq]; it != nil {
+		it.used = c.tick
+		return it
+	}
+	var before *core.Message
+	if n := len(held); n > 0 {
+		before = &held[n-1]
+	}
+	return c.put(p.message.Seq, c.maker.opened(opened).speaking(p, before))
+}
+
+func (c *items) put(seq uint64, e *entry) *item {
+	it := &item{entry: e, used: c.tick, drawn: make([][]string, len(e.parts))}
 	for i := range it.parts {
 		it.size += len(it.parts[i].text) + it.parts[i].md.Size()
 	}
 	c.bytes += it.size
-	c.all[m.Seq] = it
+	c.all[seq] = it
 	return it
 }
 
@@ -70,6 +87,9 @@ func (c *items) evict() {
 }
 
 func (t *transcript) item(i int) *item {
+	if i == len(t.held) {
+		return t.items.getPartial(t.partial, t.held, t.opened(t.partial.message.Seq))
+	}
 	var before *core.Message
 	if i > 0 {
 		before = &t.held[i-1]
@@ -98,14 +118,14 @@ func (t *transcript) linesOf(i, p int) []string {
 type spot struct{ i, part, line int }
 
 func (t *transcript) spotOf(p place) spot {
-	i := t.find(p.seq)
-	if i >= len(t.held) || t.held[i].Seq != p.seq {
-		return spot{i: min(i, len(t.held)-1)}
+	i, ok := t.index(p.seq)
+	if !ok {
+		return spot{i: min(i, t.count()-1)}
 	}
 	return spot{i, p.part, p.line}
 }
 
-func (t *transcript) placeOf(s spot) place { return place{t.held[s.i].Seq, s.part, s.line} }
+func (t *transcript) placeOf(s spot) place { return place{t.message(s.i).Seq, s.part, s.line} }
 
 // settled is s, or when there is no such line the nearest one: parts change when they are folded, lines when the pane is resized.
 func (t *transcript) settled(s spot) (spot, bool) {
@@ -134,7 +154,7 @@ func (t *transcript) next(s spot) (spot, bool) {
 	}
 	for s.part++; ; s.part++ {
 		for s.part >= len(t.item(s.i).parts) {
-			if s.i+1 >= len(t.held) {
+			if s.i+1 >= t.count() {
 				return s, false
 			}
 			s = spot{i: s.i + 1}
@@ -169,7 +189,7 @@ func (t *transcript) prev(s spot) (spot, bool) {
 
 // end is the last line of what is held.
 func (t *transcript) end() (spot, bool) {
-	i := len(t.held) - 1
+	i := t.count() - 1
 	return t.prev(spot{i: i, part: len(t.item(i).parts)})
 }
 
@@ -187,7 +207,7 @@ func (t *transcript) up(s spot, n int) spot {
 
 // scroll moves the screen by lines. Moving up stops following; reaching the end takes it up again.
 func (t *transcript) scroll(by int) {
-	if len(t.held) == 0 {
+	if t.count() == 0 {
 		return
 	}
 	t.dirty = true
@@ -249,7 +269,7 @@ func (t *transcript) resize(w, h int) {
 func (t *transcript) settle() {
 	t.lines, t.spots = t.lines[:0], t.spots[:0]
 	t.last, t.wide = 0, 0
-	if len(t.held) == 0 || t.h <= 0 || t.w <= 0 {
+	if t.count() == 0 || t.h <= 0 || t.w <= 0 {
 		return
 	}
 	s, ok := t.settled(t.spotOf(t.top))
@@ -262,7 +282,7 @@ func (t *transcript) settle() {
 	t.top = t.placeOf(s)
 	for len(t.lines) < t.h {
 		t.lines, t.spots = append(t.lines, t.linesOf(s.i, s.part)[s.line]), append(t.spots, s)
-		t.last = t.held[s.i].Seq
+		t.last = t.message(s.i).Seq
 		t.wide = max(t.wide, t.item(s.i).wide)
 		if s, ok = t.next(s); !ok {
 			break

@@ -74,6 +74,18 @@ func (b *Board) Focused(session string) bool {
 	return false
 }
 
+// Waiting reports whether a stream has something to tell.
+func (b *Board) Waiting() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for s := range b.streams {
+		if len(s.ready) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Focus implements core.Stream. Where a run stands that is in the middle of a reply is told first.
 func (s *stream) Focus(sessions ...string) error {
 	b := s.board
