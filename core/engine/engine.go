@@ -2,15 +2,18 @@
 // and config, and gives every actor a core.Board of its own.
 //
 // Reading is one file a verb: list.go and history.go are session tools; heads.go, messages.go, records.go, search.go, info.go, explain.go
-// and watch.go the rest of the Board. call.go takes a tool call to its file and holds agents_list, do.go takes a command. resolve.go finds
-// the session a caller means, view.go says what a caller may see; every verb goes through these two, so that no rule is missing at one
-// exit.
+// and watch.go the rest of the Board. call.go takes a tool call to its file and holds agents_list. resolve.go finds the session a caller
+// means, view.go says what a caller may see; every verb goes through these two, so that no rule is missing at one exit.
+//
+// do.go carries every command out in the same way, with audit.go and once.go: patch.go, lifecycle.go (reset, delete, adopt), hold.go,
+// rerun.go, stop.go, sendmode.go (/send) and others say what it does. prospect.go tells beforehand what a message would meet.
 //
 // Running is the other half, and only an engine that was started has it. Decisions are transactions on the store:
 //
 //	runs.go       the life of a run: queued, begun, appended to, ended
 //	send.go       sessions_send; chat.go the operator's message, reply.go his answer for a manual agent; wait.go waits for a run's end
 //	exchange.go   what follows a send, step by step; announce.go what a target tells its chat
+//	usage.go      what runs cost, by day
 //	recover.go    what an earlier life left; children.go the processes that played its runs, token.go what these may
 //	voice.go      what runs are saying, before it is in a transcript; hear.go tells streams of it
 //

@@ -301,9 +301,18 @@ func (b *board) sendAnswer(ctx context.Context, answer tool.SendAnswer, run core
 	}
 	now := b.now()
 	if run.State == core.RunQueued {
+		var held string
+		err := b.store.View(ctx, func(r core.Reader) (err error) {
+			held, err = b.heldBy(r, run.SessionKey)
+			return err
+		})
+		why := "behind other runs of that session; it will run"
+		if held != "" {
+			why = "and does not start before the operator lets it (" + held + "); it will run then"
+		}
 		return answer.TimedOut("", fmt.Sprintf(
-			"no reply yet: the message is accepted and has been queued for %s behind other runs of that session; it will run, and sessions_history will hold the reply. Do not send it again",
-			seconds(now-run.QueuedAt))), nil
+			"no reply yet: the message is accepted and has been queued for %s %s, and sessions_history will hold the reply. Do not send it again",
+			seconds(now-run.QueuedAt), why)), err
 	}
 	return answer.TimedOut("", fmt.Sprintf(
 		"no reply yet: the message is delivered (queued %s, running for %s) and the run goes on; sessions_history will hold the reply. Do not send it again",

@@ -311,6 +311,18 @@ func TestCommandsThroughTheWire(t *testing.T) {
 	}
 	const mirror = "agent:ops:main"
 	do(core.Command{Adopt: &core.Adopt{Session: mirror}})
+	said := do(core.Command{Send: &core.Send{Session: mirror, Message: "ours now"}}).Run
+	_, err := wired.Records(t.Context(), core.RecordQuery{Kind: core.RecordRun, Run: said, Wait: 60_000})
+	require.NoError(t, err)
+	transcript := func() string {
+		page, err := wired.Messages(t.Context(), core.MessageQuery{Session: mirror})
+		require.NoError(t, err)
+		return text(t, page.Messages)
+	}
+	before := transcript()
+	_, err = openclaw.Import(t.Context(), r.store, "../../../testdata/openclaw", openclaw.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, before, transcript(), "the source has no part in it any more")
 	made := do(core.Command{New: &core.New{Label: "<x>", Model: "echo/echo"}}).Key
 	hold := do(core.Command{Hold: &core.Hold{Session: made}})
 	run := do(core.Command{Send: &core.Send{Session: made, Message: "[[fail:no]]"}}).Run
@@ -327,7 +339,7 @@ func TestCommandsThroughTheWire(t *testing.T) {
 	}
 	compare()
 	do(*hold.Undo)
-	_, err := wired.Records(t.Context(), core.RecordQuery{Kind: core.RecordRun, Run: run, Wait: 60_000})
+	_, err = wired.Records(t.Context(), core.RecordQuery{Kind: core.RecordRun, Run: run, Wait: 60_000})
 	require.NoError(t, err)
 	again := do(core.Command{Retry: &core.Retry{Run: run}})
 	_, err = wired.Records(t.Context(), core.RecordQuery{Kind: core.RecordRun, Run: again.Run, Wait: 60_000})
