@@ -26,6 +26,8 @@ type Turn struct {
 	// Token is what a child shows at the owner's socket to be the session of this run; it is worth nothing once the run has ended. nil =
 	// there is no such socket.
 	Token func() string
+	// Pass makes a token that is worth something until it is given back, for a child that is kept for the session's next turns.
+	Pass func() (token string, giveBack func())
 }
 
 // ToolSpec describes a tool to a model. Schema is a JSON Schema object.

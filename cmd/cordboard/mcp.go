@@ -31,7 +31,7 @@ func newMCP(a *app) *cobra.Command {
 			"Over HTTP a client shows a token, `Authorization: Bearer TOKEN`. It is read from --token-file or $" + mcpTokenEnv + ".",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if strings.TrimSpace(as) == "" {
+			if strings.TrimSpace(as) == "" && a.getenv("CORDBOARD_TOKEN") == "" { // a command that plays an agent is that agent
 				return &usageError{errors.New("--as names the session that the client acts as, such as --as agent:main:main")}
 			}
 			if listen == "" && tokenFile != "" {

@@ -194,6 +194,7 @@ func (e *Engine) runtimeOf(s *core.Session) (core.Runtime, error) {
 func (e *Engine) turnOf(ctx context.Context, run core.Run, s core.Session) (core.Turn, error) {
 	t := core.Turn{Run: run, Session: s, Tools: tool.Tools(), History: e.historyBefore(ctx, run)}
 	t.Token = func() string { return e.drive.token(&run) }
+	t.Pass = func() (string, func()) { return e.drive.pass(&run) }
 	t.Started = func(ctx context.Context, p core.Process) error { return e.started(ctx, &run, p) }
 	if run.ExchangeID == "" {
 		return t, nil

@@ -9,12 +9,12 @@ import (
 	"cordboard/core"
 )
 
-// pass lets the child of a run in as that run's session. It is in memory only, dies with the run, and keeps of its token no more than is
-// needed to know it again.
+// pass lets the child of a run in as that run's session. It is in memory only, dies with the run or when it is given back, and keeps of its
+// token no more than is needed to know it again.
 type pass struct {
 	sum     [sha256.Size]byte
 	session string
-	ctx     context.Context // ends with the run
+	ctx     context.Context // ends with the pass
 	end     context.CancelFunc
 }
 
@@ -33,7 +33,23 @@ func (d *driver) token(run *core.Run) string {
 	return token
 }
 
-// revoke ends the pass of a run. The caller holds mu.
+// pass makes a token that lets in as a run's session for longer than the run, until it is given back.
+func (d *driver) pass(run *core.Run) (token string, giveBack func()) {
+	token = rand.Text()
+	p := &pass{sum: sha256.Sum256([]byte(token)), session: run.SessionKey}
+	p.ctx, p.end = context.WithCancel(d.ctx)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	place := run.SessionKey + " " + token // no run has such an id
+	d.passes[place] = p
+	return token, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.revoke(place)
+	}
+}
+
+// revoke ends a pass: of a run, by its id. The caller holds mu.
 func (d *driver) revoke(run string) {
 	if p := d.passes[run]; p != nil {
 		p.end()
@@ -55,7 +71,7 @@ func (d *driver) passOf(token string) *pass {
 	return found
 }
 
-// TokenBoard is the board of the session whose run a token was made for (engine.md §3), and a context that ends with that run: nobody may
+// TokenBoard is the board of the session whose run a token was made for (engine.md §3), and a context that ends with that token: nobody may
 // use the board any longer. A session that as names, "" for none, must be that one. What is called there belongs to the run as if its
 // runtime had called it.
 func (e *Engine) TokenBoard(token, as string) (core.Board, context.Context, error) {

@@ -3,12 +3,14 @@ package host
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"cordboard/core"
 	"cordboard/core/config"
 	"cordboard/core/engine"
 	"cordboard/core/key"
 	"cordboard/core/policy"
+	"cordboard/core/runtime/acp"
 	process "cordboard/core/runtime/child"
 	"cordboard/core/runtime/echo"
 	"cordboard/core/runtime/exec"
@@ -17,13 +19,30 @@ import (
 )
 
 // runtimesOf makes the runtimes that play agents here, by type. socket is the path that commands find the owner at.
-func (o Options) runtimesOf(cfg *config.Config, clock engine.Clock, socket string) map[string]core.Runtime {
+// close ends what they keep running; it is for after the engine has stopped.
+func (o Options) runtimesOf(cfg *config.Config, so ServeOptions, clock engine.Clock, socket string) (all map[string]core.Runtime, closeAll func()) {
 	f := newFleet(cfg, o.dir())
+	programs := acp.New(acp.Options{Version: o.Version, Agent: f.program, Environ: os.Environ, Server: o.toolServer(socket), Log: so.Log})
 	return map[string]core.Runtime{
 		config.RuntimeEcho:   echo.Runtime{Sleep: clock.Sleep},
 		config.RuntimeOpenAI: openai.Runtime{Agent: f.model, Providers: providersOf(cfg), Now: clock.Now, Sleep: clock.Sleep},
 		config.RuntimeManual: manual.Runtime{},
 		config.RuntimeExec:   exec.Runtime{Agent: f.command, Environ: os.Environ, Socket: socket},
+		config.RuntimeACP:    programs,
+	}, programs.Close
+}
+
+// toolServer is how a program that plays an agent gets the session tools: this program again, let in at the socket by a pass.
+func (o Options) toolServer(socket string) func(t *core.Turn) *acp.Server {
+	if len(o.Program) == 0 {
+		return nil
+	}
+	return func(t *core.Turn) *acp.Server {
+		token, giveBack := t.Pass()
+		return &acp.Server{
+			Command: append(slices.Clone(o.Program), "mcp"), Env: map[string]string{process.Prefix + "SOCKET": socket, process.Prefix + "TOKEN": token},
+			Revoke: giveBack,
+		}
 	}
 }
 
@@ -60,13 +79,33 @@ func (f *fleet) model(sessionKey string) openai.Agent {
 
 func (f *fleet) command(s *core.Session) exec.Agent {
 	a, _ := f.config.Agent(f.names.AgentOf(s.Key))
-	workspace := a.Workspace
-	if workspace == "" {
-		workspace = filepath.Join(f.dir, "workspaces", a.ID)
-	}
 	return exec.Agent{
-		ID: a.ID, Command: a.Runtime.Command, Env: a.Runtime.Env, Workspace: workspace, Sandboxed: f.rules.Sandboxed(s.Key), Sandbox: a.Sandbox.Command,
+		ID: a.ID, Command: a.Runtime.Command, Env: a.Runtime.Env, Workspace: f.workspace(&a), Sandboxed: f.rules.Sandboxed(s.Key), Sandbox: a.Sandbox.Command,
 	}
+}
+
+func (f *fleet) program(s *core.Session) (acp.Agent, error) {
+	a, _ := f.config.Agent(f.names.AgentOf(s.Key))
+	agent := acp.Agent{
+		ID: a.ID, Command: a.Runtime.Command, Env: a.Runtime.Env, Workspace: f.workspace(&a), SystemPrompt: a.SystemPrompt,
+		Sandboxed: f.rules.Sandboxed(s.Key), Sandbox: a.Sandbox.Command,
+	}
+	if a.SystemPromptFile == "" {
+		return agent, nil
+	}
+	text, err := os.ReadFile(a.SystemPromptFile)
+	if err != nil {
+		return agent, core.Errorf(core.CodeConfig, "the system prompt of agent %q cannot be read: %w", a.ID, err).Because("agents.list[].systemPromptFile")
+	}
+	agent.SystemPrompt = string(text)
+	return agent, nil
+}
+
+func (f *fleet) workspace(a *config.Agent) string {
+	if a.Workspace != "" {
+		return a.Workspace
+	}
+	return filepath.Join(f.dir, "workspaces", a.ID)
 }
 
 // providersOf is models.providers. A key stays in the environment until it is used.

@@ -92,7 +92,8 @@ func (r *replies) Text(delta string) error {
 func TestRuntimes(t *testing.T) {
 	cfg, _, err := config.Parse("test.json5", []byte(`{ agents: { list: [{ id: "main", runtime: { type: "exec", command: ["sh", "-c", "echo $CORDBOARD_SOCKET; cat"] } }] } }`))
 	require.NoError(t, err)
-	runtimes := Options{Dir: t.TempDir()}.runtimesOf(cfg, still{}, "/the/socket")
+	runtimes, closeAll := Options{Dir: t.TempDir()}.runtimesOf(cfg, ServeOptions{}, still{}, "/the/socket")
+	defer closeAll()
 	turn := core.Turn{Run: core.Run{Message: "hello", Model: "p/m"}, Session: core.Session{Key: "agent:main:main"}}
 	for name, want := range map[string]string{config.RuntimeEcho: "hello", config.RuntimeExec: "/the/socket\nhello"} {
 		var out replies

@@ -48,6 +48,8 @@ type server struct {
 	door     *door
 	hurry    context.Context // its end cuts the grace of running runs short
 
+	closeRuntimes func()
+
 	open     atomic.Int64  // connections
 	moved    chan struct{} // one came or went
 	draining atomic.Bool
@@ -98,9 +100,11 @@ func newServer(ctx context.Context, o Options, so ServeOptions) (s *server, err 
 	if s.door, err = newDoor(o); err != nil {
 		return nil, err
 	}
+	runtimes, closeRuntimes := o.runtimesOf(cfg, so, o.Clock, s.door.path)
+	s.closeRuntimes = closeRuntimes
 	s.engine, err = engine.New(store, cfg, engine.Options{
 		Version: o.Version, Owner: "serve, pid " + strconv.Itoa(os.Getpid()), Clock: o.Clock, Channels: channelsOf(cfg),
-		Runtimes: o.runtimesOf(cfg, o.Clock, s.door.path), Log: so.Log, KillChild: killChild,
+		Runtimes: runtimes, Log: so.Log, KillChild: killChild,
 	})
 	if err != nil {
 		return nil, err
@@ -116,6 +120,9 @@ func newServer(ctx context.Context, o Options, so ServeOptions) (s *server, err 
 func (s *server) letGo() error {
 	if s.engine != nil {
 		s.engine.Stop(s.hurry)
+	}
+	if s.closeRuntimes != nil {
+		s.closeRuntimes()
 	}
 	var err error
 	if s.door != nil {
