@@ -71,7 +71,7 @@ func laneOf(kind core.RunKind, s *core.Session) string {
 // modelOf is the model a run of a session uses: the session's own, else its agent's; none where no model answers.
 func (e *Engine) modelOf(s *core.Session) string {
 	switch e.playedBy(s.Key) {
-	case config.RuntimeManual, config.RuntimeExternal:
+	case config.RuntimeManual, config.RuntimeExternal, config.RuntimeACP: // a person's, a client's or a program's own
 		return ""
 	}
 	if s.Model != "" && s.ModelProvider != "" {
