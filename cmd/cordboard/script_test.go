@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: "../../testdata/cli", ContinueOnError: true,
+		Dir: "../../testdata/cli",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("FLEET", fleet)
 			e.Setenv("BRIDGE", filepath.Dir(fleet))
