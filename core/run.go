@@ -101,7 +101,8 @@ const (
 )
 
 // Exchange is a sessions_send from round 1 on: the reply-back loop and its announce (engine.md §4). Reason says in a word why the loop
-// or the exchange ended: skip, blank, turns, self, child, external, or a run's outcome.
+// or the exchange ended: skip, blank, turns, self, child, external, a run's outcome, or the code that refused a step. Why is the sentence
+// to a step that failed or was refused, with rule and config key.
 type Exchange struct {
 	ID           string        `json:"exchangeId"`
 	RequesterKey string        `json:"requesterKey"`
@@ -117,6 +118,7 @@ type Exchange struct {
 	Announce     bool          `json:"announce"`
 	State        ExchangeState `json:"state"`
 	Reason       string        `json:"reason,omitempty"`
+	Why          string        `json:"why,omitempty"`
 	CreatedAt    int64         `json:"createdAt"`
 	UpdatedAt    int64         `json:"updatedAt"`
 }

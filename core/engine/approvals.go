@@ -82,7 +82,7 @@ func (s *sink) Ask(ctx context.Context, a core.Approval) (string, error) {
 		e.approvals.remove(p)
 		return "", err
 	}
-	back := e.drive.away(s.run.SessionKey)
+	back := e.drive.away(s.run.ID, s.run.SessionKey)
 	var option string
 	var err error
 	select {
@@ -115,14 +115,14 @@ func (s *sink) asks(ctx context.Context, waits bool) error {
 }
 
 // away gives a live run's slot up; what it returns takes the slot back.
-func (d *driver) away(session string) (back func(ctx context.Context) error) {
+func (d *driver) away(id, session string) (back func(ctx context.Context) error) {
 	d.mu.Lock()
-	d.queue.pause(session)
+	d.queue.pause(id, session)
 	d.mu.Unlock()
 	d.nudge()
 	return func(ctx context.Context) error {
 		d.mu.Lock()
-		granted := d.queue.resume(session)
+		granted := d.queue.resume(id, session)
 		d.mu.Unlock()
 		select {
 		case <-granted:

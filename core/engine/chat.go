@@ -27,7 +27,7 @@ func (b *board) chatSend(c core.Command) (verb, error) {
 func (b *board) sendChat(a *act, c core.Send, id, sessionID string) error {
 	if known, ok, err := a.Run(id); err != nil || ok { // its answer is forgotten, the run is not
 		a.receipt, a.quiet = core.Receipt{Key: known.SessionKey, Run: id}, true
-		return errFirst(err, sameSend(a, &known, &c))
+		return errFirst(err, sameMessage(a, &known, c.Message))
 	}
 	s, err := b.targetOf(a, c.Session, sessionID, a.now)
 	if err != nil {
@@ -59,13 +59,13 @@ func errFirst(errs ...error) error {
 	return nil
 }
 
-// sameSend reports whether a repeated key asks for the run it already names.
-func sameSend(r core.Reader, known *core.Run, s *core.Send) error {
+// sameMessage refuses a repeated key that asks for another run than it already names.
+func sameMessage(r core.Reader, known *core.Run, asked string) error {
 	message, err := messageOf(r, known)
 	if err != nil {
 		return err
 	}
-	if known.Kind != core.RunChat || message != s.Message {
+	if known.Kind != core.RunChat && known.Kind != core.RunNote || message != asked {
 		return core.Errorf(core.CodeIdempotency, "the key %q already names another run: use a new one for another message", known.ID)
 	}
 	return nil

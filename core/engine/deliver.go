@@ -24,7 +24,7 @@ var retryDelays = [...]time.Duration{5 * time.Second, 10 * time.Second, 20 * tim
 // and again when the attempt is committed.
 func (e *Engine) post(tx core.Tx, fx *effects, s *core.Session, d core.Delivery, now int64) (core.Delivery, error) {
 	d.CreatedAt = now
-	switch verdict := e.send(s); {
+	switch verdict := e.sendOut(s, d.Route); {
 	case d.Route.Channel == "" || d.Route.To == "":
 		d.State = core.DeliveryUndeliverable
 	case !verdict.Allowed:
@@ -73,7 +73,7 @@ func (e *Engine) outbox(channel string) bool {
 // deliveries attempts what is due, until the driver is stopped.
 func (d *driver) deliveries() {
 	for {
-		next, err := d.engine.deliverDue(d.ctx)
+		next, err := d.attemptDue()
 		if err != nil {
 			next = d.engine.now() + retryAfter.Milliseconds()
 		}
@@ -99,12 +99,43 @@ func (d *driver) deliveries() {
 	}
 }
 
-// deliverDue attempts every delivery that is due, each on its own, and returns when the next one is, 0 for none.
-func (e *Engine) deliverDue(ctx context.Context) (next int64, err error) {
-	var due []core.Due
-	now := e.now()
-	if err := e.store.View(ctx, func(r core.Reader) error {
-		return r.Due(anyTime, func(entry core.Due) bool {
+// flights are the attempts under way: one a route, so that texts arrive in their order, and a few a channel, so that a sink that hangs
+// keeps nobody else waiting. The driver's mutex guards them.
+type flights struct {
+	routes   map[core.DeliveryContext]bool
+	channels map[string]int
+}
+
+const flightsPerChannel = 8
+
+func (f *flights) take(route core.DeliveryContext) bool {
+	if f.routes[route] || f.channels[route.Channel] >= flightsPerChannel {
+		return false
+	}
+	f.routes[route] = true
+	f.channels[route.Channel]++
+	return true
+}
+
+func (f *flights) land(route core.DeliveryContext) {
+	delete(f.routes, route)
+	if f.channels[route.Channel]--; f.channels[route.Channel] == 0 {
+		delete(f.channels, route.Channel)
+	}
+}
+
+// attemptDue begins an attempt at every delivery that is due and whose route is free, each on its own, and returns when the next one is
+// due, 0 for none.
+func (d *driver) attemptDue() (next int64, err error) {
+	type flight struct {
+		due   core.Due
+		route core.DeliveryContext
+	}
+	var begun []flight
+	now := d.engine.now()
+	err = d.engine.store.View(d.ctx, func(r core.Reader) error {
+		var due []core.Due
+		if err := r.Due(anyTime, func(entry core.Due) bool {
 			if entry.Kind != dueDelivery {
 				return true
 			}
@@ -114,21 +145,33 @@ func (e *Engine) deliverDue(ctx context.Context) (next int64, err error) {
 			}
 			due = append(due, entry)
 			return true
-		})
-	}); err != nil {
-		return 0, err
-	}
-	results := make(chan error, len(due))
-	for _, entry := range due {
-		go func() { results <- e.deliver(ctx, entry) }() // each is received below
-	}
-	for range due {
-		if failed := <-results; err == nil {
-			err = failed
+		}); err != nil {
+			return err
 		}
-	}
-	if len(due) > 0 && err == nil {
-		return e.deliverDue(ctx) // what was put off meanwhile has its own time
+		for _, entry := range due {
+			delivery, _, err := r.Delivery(entry.ID)
+			if err != nil {
+				return err
+			}
+			d.mu.Lock()
+			if d.flights.take(delivery.Route) {
+				begun = append(begun, flight{entry, delivery.Route})
+			}
+			d.mu.Unlock()
+		}
+		return nil
+	})
+	for _, f := range begun { // also after an error: what was taken must land
+		d.tasks.Go(func() {
+			if err := d.engine.deliver(d.ctx, f.due); err != nil {
+				_ = d.engine.clock.Sleep(d.ctx, retryAfter)
+			}
+			d.mu.Lock()
+			d.flights.land(f.route)
+			d.idle.Broadcast()
+			d.mu.Unlock()
+			signal(d.due)
+		})
 	}
 	return next, err
 }
@@ -142,17 +185,23 @@ func (e *Engine) deliver(ctx context.Context, entry core.Due) error {
 	limited, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
 	failed := e.attemptBy(limited, d)
-	if ctx.Err() != nil {
+	if failed != nil && ctx.Err() != nil {
 		return ctx.Err() // the engine stops: the row says that an attempt was made
 	}
-	return e.settle(ctx, d, failed)
+	return e.settle(context.WithoutCancel(ctx), d, failed)
 }
 
-func (e *Engine) attemptBy(ctx context.Context, d core.Delivery) error {
+// attemptBy hands a text to its channel. A channel that breaks down has failed.
+func (e *Engine) attemptBy(ctx context.Context, d core.Delivery) (err error) {
 	channel, ok := e.options.Channels[d.Route.Channel]
 	if !ok {
 		return fmt.Errorf("the channel %q is configured, and nothing carries it", d.Route.Channel)
 	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the channel broke down: %v", p)
+		}
+	}()
 	return channel.Deliver(ctx, d)
 }
 
@@ -172,9 +221,15 @@ func (e *Engine) attempt(ctx context.Context, entry core.Due) (d core.Delivery, 
 		if err != nil {
 			return err
 		}
-		if verdict := e.send(&s); known && !verdict.Allowed {
+		switch verdict := e.sendOut(&s, d.Route); {
+		case known && !verdict.Allowed:
 			ok = false
-			d.State, d.Rule = core.DeliveryBlocked, verdict.Rule
+			d.State, d.Rule, d.NextAttemptAt = core.DeliveryBlocked, verdict.Rule, 0
+		case e.outbox(d.Route.Channel): // it was another channel when the text was stored
+			ok = false
+			d.State, d.LastError, d.NextAttemptAt = core.DeliveryDelivered, "", 0
+		}
+		if !ok {
 			if err := tx.DeleteDue(entry); err != nil {
 				return err
 			}
@@ -251,6 +306,7 @@ func (e *Engine) recoverDeliveries(ctx context.Context) error {
 			default:
 				continue
 			}
+			d.NextAttemptAt = 0
 			if err := tx.DeleteDue(entry); err != nil {
 				return err
 			}

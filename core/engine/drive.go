@@ -41,11 +41,12 @@ type driver struct {
 	holding sync.Mutex // over reading the holds and telling the queue: the later word is the last
 
 	mu       sync.Mutex
-	idle     *sync.Cond // on mu: a run is live no more
+	idle     *sync.Cond // on mu: a run is live no more, or an attempt has ended
 	queue    *queue
 	live     map[string]context.CancelCauseFunc // ends a run's turn, by run id
 	waiters  map[string][]chan struct{}
 	passes   map[string]*pass // of children, by run id
+	flights  flights
 	draining bool
 }
 
@@ -70,6 +71,7 @@ func (e *Engine) Start(ctx context.Context) error {
 		}, e.config.Engine.MaxLive),
 	}
 	d.idle = sync.NewCond(&d.mu)
+	d.flights = flights{routes: map[core.DeliveryContext]bool{}, channels: map[string]int{}}
 	d.ctx, d.stop = context.WithCancelCause(context.Background())
 	if err := d.readHolds(ctx); err != nil {
 		return err
@@ -110,11 +112,11 @@ func (e *Engine) Stop(ctx context.Context) {
 	<-idle
 }
 
-// awaitIdle returns when no run is live.
+// awaitIdle returns when no run is live and nothing is on its way to people.
 func (d *driver) awaitIdle() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for len(d.live) > 0 {
+	for len(d.live) > 0 || len(d.flights.routes) > 0 {
 		d.idle.Wait()
 	}
 }
@@ -246,7 +248,7 @@ func (d *driver) execute(w waiting) {
 	}
 	if session.Asks { // a person may take hours, and the lane is there for agents
 		d.mu.Lock()
-		d.queue.pause(session.Key)
+		d.queue.pause(w.id, session.Key)
 		d.mu.Unlock()
 		d.nudge()
 	}

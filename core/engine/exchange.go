@@ -60,7 +60,7 @@ func over(s core.ExchangeState) bool {
 // answered begins the loop after round 1. A round 1 that did not end ok has neither loop nor announce.
 func answered(x core.Exchange, ended core.Run, reply string) outcome {
 	if ended.Outcome != core.OutcomeOK {
-		x.State, x.Reason = core.ExchangeFailed, string(ended.Outcome)
+		x.State, x.Reason, x.Why = core.ExchangeFailed, string(ended.Outcome), ended.Error
 		return outcome{exchange: x}
 	}
 	x.FirstReply, x.LatestReply = reply, reply
@@ -73,9 +73,10 @@ func turned(x core.Exchange, ended core.Run, reply string) outcome {
 	switch ended.Outcome {
 	case core.OutcomeOK:
 	case core.OutcomeAborted:
-		x.State, x.Reason = core.ExchangeStopped, "aborted"
+		x.State, x.Reason, x.Why = core.ExchangeStopped, "aborted", ended.Error
 		return outcome{exchange: x}
 	default:
+		x.Why = ended.Error
 		return toAnnounce(x, string(ended.Outcome))
 	}
 	if reason := ends(reply); reason != "" {
@@ -148,7 +149,7 @@ func toAnnounce(x core.Exchange, reason string) outcome {
 // announced ends the exchange. An announce step that failed is never repeated by itself.
 func announced(x core.Exchange, ended core.Run, reply string) outcome {
 	if ended.Outcome != core.OutcomeOK {
-		x.State, x.Reason = core.ExchangeFailed, "announce "+string(ended.Outcome)
+		x.State, x.Reason, x.Why = core.ExchangeFailed, "announce "+string(ended.Outcome), ended.Error
 		return outcome{exchange: x}
 	}
 	text := announcement(reply)

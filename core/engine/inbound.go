@@ -25,7 +25,7 @@ func (b *board) inbound(c core.Command) (verb, error) {
 func (b *board) takeIn(a *act, in *core.Inbound, id, sessionID string) error {
 	if known, repeated, err := a.Run(id); err != nil || repeated {
 		a.receipt, a.quiet = core.Receipt{Key: known.SessionKey, Run: id}, true
-		return err
+		return errFirst(err, sameMessage(a, &known, in.Text))
 	}
 	s, err := b.inboundSession(a, in, sessionID, a.now)
 	if err != nil {
@@ -39,6 +39,7 @@ func (b *board) takeIn(a *act, in *core.Inbound, id, sessionID string) error {
 	if verdict := b.send(&s); !verdict.Allowed {
 		run.Kind = core.RunNote // the people's message is kept, no agent runs
 		a.receipt.Outcome = "blocked: " + verdict.Rule
+		run.Label = a.receipt.Outcome
 	} else {
 		route := key.Delivery(&s)
 		route.ThreadID = in.ThreadID
@@ -100,6 +101,7 @@ func (b *board) inboundSession(r core.Reader, in *core.Inbound, sessionID string
 	if in.ChatType != core.ChatDirect {
 		s.Channel = in.Channel
 	}
+	s.ChatType = in.ChatType
 	if in.Name != "" && s.DisplayName == "" {
 		s.DisplayName = in.Name
 	}

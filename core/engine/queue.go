@@ -31,7 +31,7 @@ type queue struct {
 	lanes   map[string]*lane
 	lines   map[string][]waiting // per session, what waits there
 	live    map[string]waiting   // per session, what runs there
-	paused  map[string]bool      // runs that gave their slot up while they wait on another session
+	paused  map[string]int       // runs that gave their slot up, and on how many others they wait
 	holds   holds
 }
 
@@ -59,7 +59,7 @@ type comeback struct {
 }
 
 func newQueue(slots map[string]int, most int) *queue {
-	q := &queue{most: most, lanes: map[string]*lane{}, lines: map[string][]waiting{}, live: map[string]waiting{}, paused: map[string]bool{}}
+	q := &queue{most: most, lanes: map[string]*lane{}, lines: map[string][]waiting{}, live: map[string]waiting{}, paused: map[string]int{}}
 	for name, n := range slots {
 		q.lanes[name] = &lane{slots: n, ready: map[string]*heads{}, dealt: map[string]uint64{}}
 	}
@@ -128,10 +128,13 @@ func (q *queue) setLine(session string, line []waiting) {
 	q.lines[session] = line
 }
 
+// full reports that as many runs are live as may be.
+func (q *queue) full() bool { return len(q.live) >= q.most }
+
 // next takes the run that may start now, if there is one.
 func (q *queue) next() (waiting, bool) {
 	q.grant()
-	if len(q.live) >= q.most {
+	if q.full() {
 		return waiting{}, false
 	}
 	for _, name := range [...]string{laneExchange, laneMain, laneSubagent} {
@@ -199,8 +202,13 @@ func (q *queue) done(session string) {
 	}
 	delete(q.live, session)
 	l := q.lanes[w.lane]
-	l.returns = slices.DeleteFunc(l.returns, func(c *comeback) bool { return c.id == w.id })
-	if q.paused[w.id] {
+	l.returns = slices.DeleteFunc(l.returns, func(c *comeback) bool {
+		if c.id == w.id {
+			close(c.granted) // whoever waits for the slot of a run that has ended needs none
+		}
+		return c.id == w.id
+	})
+	if q.paused[w.id] > 0 {
 		delete(q.paused, w.id)
 	} else {
 		l.busy--
@@ -208,22 +216,25 @@ func (q *queue) done(session string) {
 	q.offer(session)
 }
 
-// pause gives a live run's slot up while it waits on another session or on a person; false when it has none to give.
-func (q *queue) pause(session string) bool {
+// pause gives a live run's slot up while it waits on another session or on a person. A run that has ended meanwhile has none.
+func (q *queue) pause(id, session string) {
 	w, ok := q.live[session]
-	if !ok || q.paused[w.id] {
-		return false
+	if !ok || w.id != id {
+		return
 	}
-	q.paused[w.id] = true
-	q.lanes[w.lane].busy--
-	return true
+	if q.paused[w.id]++; q.paused[w.id] == 1 {
+		q.lanes[w.lane].busy--
+	}
 }
 
-// resume asks for the slot back; the channel is closed when the run has it. A run that never gave it up has it.
-func (q *queue) resume(session string) <-chan struct{} {
+// resume asks for the slot back after one wait; the channel is closed when the run has it, or waits on somebody else still.
+func (q *queue) resume(id, session string) <-chan struct{} {
 	granted := make(chan struct{})
 	w, ok := q.live[session]
-	if !ok || !q.paused[w.id] {
+	if waits := q.paused[id]; !ok || w.id != id || waits != 1 {
+		if waits > 1 {
+			q.paused[id]--
+		}
 		close(granted)
 		return granted
 	}
@@ -239,8 +250,14 @@ func (q *queue) grant() {
 		for l.free() && len(l.returns) > 0 {
 			c := l.returns[0]
 			l.returns = l.returns[1:]
-			delete(q.paused, c.id)
-			l.busy++
+			switch q.paused[c.id] {
+			case 0: // it has its slot
+			case 1:
+				delete(q.paused, c.id)
+				l.busy++
+			default: // it has begun to wait anew
+				q.paused[c.id]--
+			}
 			close(c.granted)
 		}
 	}

@@ -60,9 +60,9 @@ func TestQueueWaitGivesTheSlotUp(t *testing.T) {
 		q.add(waiting{id: s + "1", session: s, lane: laneMain})
 	}
 	assert.Equal(t, []string{"a1"}, startable(q))
-	q.pause("a")
+	q.pause("a1", "a")
 	assert.Equal(t, []string{"b1"}, startable(q))
-	back := q.resume("a")
+	back := q.resume("a1", "a")
 	assert.Empty(t, startable(q))
 	q.done("b")
 	assert.Empty(t, startable(q), "the slot is the returning run's")
@@ -205,7 +205,7 @@ func TestQueueInvariants(t *testing.T) {
 			"wait": func(t *rapid.T) {
 				s := rapid.SampledFrom(sessions).Draw(t, "s")
 				if _, ok := running[s]; ok && away[s] == nil {
-					q.pause(s)
+					q.pause(running[s].id, s)
 					away[s] = make(chan struct{})
 					start()
 				}
@@ -214,7 +214,7 @@ func TestQueueInvariants(t *testing.T) {
 			"return": func(t *rapid.T) {
 				s := rapid.SampledFrom(sessions).Draw(t, "s")
 				if away[s] != nil {
-					away[s] = q.resume(s)
+					away[s] = q.resume(running[s].id, s)
 					start()
 				}
 				check()

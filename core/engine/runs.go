@@ -50,6 +50,9 @@ func (e *Engine) enqueue(tx core.Tx, fx *effects, r core.Run, s core.Session, no
 		r.Model = e.modelOf(&s)
 	}
 	s.UpdatedAt = max(s.UpdatedAt, now)
+	if r.Kind == core.RunChat || r.Kind == core.RunSend || r.Kind == core.RunTurn {
+		s.ArchivedAt = 0 // a message brings an archived session back (session-tools.md §8)
+	}
 	if err := tx.PutSession(s); err != nil {
 		return r, err
 	}
@@ -299,9 +302,8 @@ func (e *Engine) advance(tx core.Tx, fx *effects, run core.Run, reply string, no
 			return err
 		}
 		// A step that may not run counts as one that failed (session-tools.md §7): a turn gives way to the announce, an announce ends it.
-		run = core.Run{Kind: out.next.kind, Outcome: core.OutcomeError}
+		run = core.Run{Kind: out.next.kind, Outcome: core.RunOutcome(refused.Code), Error: refused.Message}
 		reply = ""
-		x.Reason = string(refused.Code)
 	}
 }
 

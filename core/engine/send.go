@@ -69,9 +69,14 @@ func (b *board) sessionsSend(ctx context.Context, actor core.Actor, c core.ToolC
 	case p.cycle != nil:
 		return answer.TimedOut("wait_cycle", fmt.Sprintf("the message is queued, and not waited for: the wait would close a circle (%s)", circle(p.cycle))), nil
 	}
-	run, err := b.waitAway(ctx, actor.Session, p, time.Duration(asked.TimeoutSeconds)*time.Second)
-	if err != nil {
+	run, full, err := b.waitAway(ctx, actor.Session, p, time.Duration(asked.TimeoutSeconds)*time.Second)
+	switch {
+	case err != nil:
 		return nil, err
+	case full:
+		return answer.TimedOut("max_live", fmt.Sprintf(
+			"the message is queued, and not waited for: %d runs are live, the most that engine.maxLive allows, and one that waits would keep what it waits for from starting; sessions_history will hold the reply. Do not send it again",
+			b.config.Engine.MaxLive)), nil
 	}
 	return b.sendAnswer(ctx, answer, run)
 }
@@ -245,39 +250,33 @@ func waitCycle(r core.Reader, caller, target string) ([]string, error) {
 
 const maxCycle = 1000
 
-// waitAway waits for a run with the caller's slot given up, and takes the slot back before it returns.
-func (b *board) waitAway(ctx context.Context, session string, p placed, limit time.Duration) (core.Run, error) {
+// waitAway waits for a run with the caller's slot given up, and takes the slot back before it returns. full says that it did not wait: as
+// many runs are live as may be, and one that waits is one of them (engine.md §1).
+func (b *board) waitAway(ctx context.Context, session string, p placed, limit time.Duration) (run core.Run, full bool, err error) {
 	if p.caller == "" {
-		return b.wait(ctx, p.run.ID, limit)
+		run, err = b.wait(ctx, p.run.ID, limit)
+		return run, false, err
 	}
 	d := b.drive
 	d.mu.Lock()
-	gave := d.queue.pause(session)
+	full = d.queue.full()
 	d.mu.Unlock()
-	d.nudge()
-	run, err := b.wait(ctx, p.run.ID, limit)
-	if err == nil && run.State != core.RunEnded {
-		err = b.stopWaiting(ctx, p.caller)
+	if full {
+		return p.run, true, b.stopWaiting(ctx, p.caller, p.run.ID)
 	}
-	if !gave { // whoever gave the slot up takes it back
-		return run, err
+	back := d.away(p.caller, session)
+	run, err = b.wait(ctx, p.run.ID, limit)
+	if run.State != core.RunEnded { // a run that has ended ends the wait for it by itself
+		err = errFirst(err, b.stopWaiting(context.WithoutCancel(ctx), p.caller, p.run.ID))
 	}
-	d.mu.Lock()
-	granted := d.queue.resume(session)
-	d.mu.Unlock()
-	select {
-	case <-granted:
-	case <-ctx.Done():
-		return run, ctx.Err()
-	}
-	return run, err
+	return run, false, errFirst(err, back(ctx))
 }
 
-// stopWaiting takes back the note of a wait that ran out. A run that has ended ends the wait for it by itself.
-func (b *board) stopWaiting(ctx context.Context, runID string) error {
+// stopWaiting takes back the note of a wait that ran out or was not taken.
+func (b *board) stopWaiting(ctx context.Context, runID, awaited string) error {
 	_, err := b.store.Update(ctx, func(tx core.Tx) error {
 		run, ok, err := tx.Run(runID)
-		if err != nil || !ok || run.WaitingOn == "" {
+		if err != nil || !ok || run.WaitingOn != awaited {
 			return err
 		}
 		run.WaitingOn = ""

@@ -197,6 +197,7 @@ func (e *Engine) turnOf(ctx context.Context, run core.Run, s core.Session) (core
 	t.Pass = func() (string, func()) { return e.drive.pass(&run) }
 	t.Started = func(ctx context.Context, p core.Process) error { return e.started(ctx, &run, p) }
 	if run.ExchangeID == "" {
+		t.Context = senderContext(&run)
 		return t, nil
 	}
 	err := e.store.View(ctx, func(r core.Reader) error {
@@ -237,6 +238,19 @@ func (e *Engine) historyBefore(ctx context.Context, run core.Run) iter.Seq[core.
 	}
 }
 
+// senderContext tells a model which agent writes, and from which channel; nothing when a person does.
+func senderContext(run *core.Run) string {
+	p := run.Provenance
+	if p == nil || p.Kind != "inter_session" {
+		return ""
+	}
+	from := "The message comes from the agent of session " + p.SourceSessionKey
+	if p.SourceChannel != "" {
+		from += " (channel " + p.SourceChannel + ")"
+	}
+	return from + ", not from a person. It is for session " + run.SessionKey + ".\n"
+}
+
 // exchangeContext tells a model what its turn is about: who writes, who answers, what was said.
 func exchangeContext(run *core.Run, x *core.Exchange) string {
 	var b strings.Builder
@@ -247,9 +261,15 @@ func exchangeContext(run *core.Run, x *core.Exchange) string {
 		b.WriteByte('\n')
 	}
 	add("Messages between agents. Requester: ", x.RequesterKey, ". Target: ", x.TargetKey, ".")
+	switch {
+	case x.RequesterKey == x.TargetKey:
+		add("You are both: you wrote to your own session.")
+	default:
+		add("You are ", run.SessionKey, "; the other side is ", run.RequesterKey, ".")
+	}
 	switch run.Kind {
 	case core.RunSend:
-		add("The message comes from the requester, not from a person.")
+		b.WriteString(senderContext(run))
 	case core.RunTurn:
 		add("The message is the other agent's latest reply. Answer it, or answer exactly ", replySkip, " to end the conversation.")
 	case core.RunAnnounce:

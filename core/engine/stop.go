@@ -55,7 +55,11 @@ func descendants(r core.Reader, root string) (map[string]bool, error) {
 }
 
 func (b *board) stopRuns(tx core.Tx, fx *effects, family map[string]bool, now int64) (stopped []core.Run, err error) {
+	exchanges := map[string]bool{}
 	if err := tx.LiveRuns(func(run *core.Run) bool {
+		if run.ExchangeID != "" {
+			exchanges[run.ExchangeID] = true
+		}
 		if family[run.SessionKey] {
 			stopped = append(stopped, *run)
 		}
@@ -63,10 +67,12 @@ func (b *board) stopRuns(tx core.Tx, fx *effects, family map[string]bool, now in
 	}); err != nil {
 		return nil, err
 	}
-	for _, run := range stopped {
-		if err := stopExchange(tx, run.ExchangeID, now); err != nil {
+	for id := range exchanges {
+		if err := stopExchange(tx, id, family, now); err != nil {
 			return nil, err
 		}
+	}
+	for _, run := range stopped {
 		end := ending{outcome: core.OutcomeAborted, cause: "stopped by the operator"}
 		if run.State == core.RunQueued {
 			err = b.discard(tx, fx, run, end, now)
@@ -82,13 +88,11 @@ func (b *board) stopRuns(tx core.Tx, fx *effects, family map[string]bool, now in
 	return stopped, nil
 }
 
-// stopExchange ends an exchange before its run ends, so that no further step comes of that.
-func stopExchange(tx core.Tx, id string, now int64) error {
-	if id == "" {
-		return nil
-	}
+// stopExchange ends an exchange of the family before its run ends, so that no further step comes of that; the run may be the other side's,
+// which goes on to its end.
+func stopExchange(tx core.Tx, id string, family map[string]bool, now int64) error {
 	x, ok, err := tx.Exchange(id)
-	if err != nil || !ok || over(x.State) {
+	if err != nil || !ok || over(x.State) || !family[x.RequesterKey] && !family[x.TargetKey] {
 		return err
 	}
 	x.State, x.Reason, x.UpdatedAt = core.ExchangeStopped, "stopped", now

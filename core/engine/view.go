@@ -114,3 +114,15 @@ func (v viewer) absent(r core.Reader, lookup key.Lookup) error {
 
 // send is the send policy's verdict on a session.
 func (e *Engine) send(s *core.Session) core.Verdict { return e.rules.MaySend(policy.SendingTo(s)) }
+
+// sendOut is its verdict on a text of a session that goes to a route: where that is another channel than the session's own by now, both
+// must be allowed.
+func (e *Engine) sendOut(s *core.Session, route core.DeliveryContext) core.Verdict {
+	asked := policy.SendingTo(s)
+	verdict := e.rules.MaySend(asked)
+	if !verdict.Allowed || route.Channel == "" {
+		return verdict
+	}
+	asked.Channel = route.Channel
+	return e.rules.MaySend(asked)
+}

@@ -50,9 +50,9 @@ func (t seconds) read(name string, value json.RawMessage, _ Clamped) error {
 		return badValue(name, value, accepted)
 	}
 	number, _ := strconv.ParseFloat(string(value), 64)
-	if number = math.Ceil(number); number < 0 || number > float64(t.max) {
+	if number < 0 || math.Ceil(number) > float64(t.max) {
 		return badValue(name, value, accepted)
 	}
-	*t.to = int(number)
+	*t.to = int(math.Ceil(number))
 	return nil
 }

@@ -220,9 +220,13 @@ func (c *Client) Explain(ctx context.Context, q core.Question) (core.Explanation
 // readOnly are the tools that change nothing, so that a call of them may be repeated.
 var readOnly = map[string]bool{"sessions_list": true, "sessions_history": true, "agents_list": true}
 
-// Call implements core.Board.
+// Call implements core.Board. A send gets a key when it has none, as commands do.
 func (c *Client) Call(ctx context.Context, t core.ToolCall) (core.ToolResult, error) {
-	raw, err := c.call(ctx, "cordboard.call", readOnly[t.Tool], func() ([]byte, error) { return appendCall(t) })
+	once := t.Tool == "sessions_send"
+	if once && t.Key == "" {
+		t.Key = c.options.NewID()
+	}
+	raw, err := c.call(ctx, "cordboard.call", once || readOnly[t.Tool], func() ([]byte, error) { return appendCall(t) })
 	if err != nil {
 		return core.ToolResult{}, err
 	}

@@ -39,7 +39,8 @@ type rig struct {
 	server *wire.Server
 	served chan error
 	dials  atomic.Int32
-	say    chan string // what a run with the message "talk" says, until it is closed
+	wrap   func(core.Board) core.Board // nil = as it is
+	say    chan string                 // what a run with the message "talk" says, until it is closed
 }
 
 // talker is echo, but for the message that has it say what the test says.
@@ -107,6 +108,9 @@ func (r *rig) serve() {
 		b, err := r.engine.Board(ctx, actor)
 		if err != nil {
 			return nil, nil, err
+		}
+		if r.wrap != nil {
+			b = r.wrap(b)
 		}
 		return board.NewSession(b), []byte("{}"), nil
 	}, nil)
@@ -510,22 +514,26 @@ func TestConnectionIsLost(t *testing.T) {
 	assert.Len(t, page.Runs, 1)
 }
 
-// What may have been done is not done again: the answer says that it is not known.
-func TestLossDuringAnAct(t *testing.T) {
+// A send that is waited for goes on over the loss of its owner: it is the same send however often it is asked for.
+func TestSendOverALoss(t *testing.T) {
 	r := newRig(t)
 	wired := r.wired(core.Operator)
 	for _, agent := range []string{"main", "ops"} {
 		_, err := wired.Do(t.Context(), core.Command{Send: &core.Send{Session: "agent:" + agent + ":main", Message: "hello"}})
 		require.NoError(t, err)
 	}
-	failed := make(chan error, 1)
-	go func() {
-		_, err := wired.Call(t.Context(), core.ToolCall{As: "agent:ops:main", Tool: "sessions_send", Params: json.RawMessage(
-			`{"sessionKey":"agent:main:main","message":"[[sleep:2s]]","timeoutSeconds":60}`)})
-		failed <- err
-	}()
 	stream, err := wired.Watch(t.Context(), core.Cursor{})
 	require.NoError(t, err)
+	type answer struct {
+		result core.ToolResult
+		err    error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		result, err := wired.Call(t.Context(), core.ToolCall{As: "agent:ops:main", Tool: "sessions_send", Params: json.RawMessage(
+			`{"sessionKey":"agent:main:main","message":"[[sleep:300ms]] late","timeoutSeconds":60}`)})
+		answered <- answer{result, err}
+	}()
 	for queued := false; !queued; {
 		batch, err := stream.Next(t.Context())
 		require.NoError(t, err)
@@ -534,7 +542,47 @@ func TestLossDuringAnAct(t *testing.T) {
 		}
 	}
 	r.stop("killed")
-	err = <-failed
+	r.serve()
+	got := <-answered
+	require.NoError(t, got.err)
+	assert.Contains(t, string(got.result.Body), `"reply":"late"`)
+	page, err := wired.Records(t.Context(), core.RecordQuery{Kind: core.RecordRuns, Session: "agent:main:main"})
+	require.NoError(t, err)
+	sends := 0
+	for _, run := range page.Runs {
+		if run.Kind == core.RunSend {
+			sends++
+		}
+	}
+	assert.Equal(t, 1, sends)
+}
+
+// stuckBoard tells when a tool is called, and never answers.
+type stuckBoard struct {
+	core.Board
+	asked chan struct{}
+}
+
+func (b *stuckBoard) Call(ctx context.Context, _ core.ToolCall) (core.ToolResult, error) {
+	close(b.asked)
+	<-ctx.Done()
+	return core.ToolResult{}, ctx.Err()
+}
+
+// Whether a tool that is neither read-only nor done once under its key had done its work is not known: it is not called again.
+func TestLossDuringAnAct(t *testing.T) {
+	r := newRig(t)
+	asked := make(chan struct{})
+	r.wrap = func(b core.Board) core.Board { return &stuckBoard{b, asked} }
+	wired := r.wired(core.Operator)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := wired.Call(t.Context(), core.ToolCall{Tool: "one_that_acts"})
+		failed <- err
+	}()
+	<-asked
+	r.stop("killed")
+	err := <-failed
 	assert.Equal(t, core.CodeUnsupported, core.CodeOf(err))
 	assert.ErrorContains(t, err, "whether it was done is not known")
 	assert.ErrorContains(t, err, "killed")
