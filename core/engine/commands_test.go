@@ -130,7 +130,7 @@ func TestDelete(t *testing.T) {
 // A mirrored session is not written to, reset or deleted; once it is adopted its agent answers, and all of it is still there.
 func TestAdopt(t *testing.T) {
 	play(t, "", nil, func(t *testing.T, s *stage) {
-		s.put(core.Session{Key: "agent:main:mirror", SessionID: "m", Source: "/somewhere", Label: "old"})
+		s.put(core.Session{Key: "agent:main:mirror", SessionID: "m", Source: "/somewhere", Label: "old", ContextTokens: new(int64)})
 		s.put(core.Session{Key: "agent:ghost:mirror", SessionID: "g", Source: "/somewhere"})
 		s.say("agent:main:mirror", user("from there"))
 		s.refuse(core.CodeMirrored, core.Command{Send: &core.Send{Session: "agent:main:mirror", Message: "hi"}})
@@ -144,6 +144,7 @@ func TestAdopt(t *testing.T) {
 		s.await(s.send("agent:main:mirror", "hi"))
 		assert.Equal(t, []string{"user from there", "user hi", "assistant hi"}, s.transcript("agent:main:mirror"))
 		assert.Equal(t, "old", s.detail("agent:main:mirror").Session.Label)
+		assert.Nil(t, s.detail("agent:main:mirror").Session.ContextTokens, "another model answers here, whose window is not known")
 		s.refuse(core.CodeConflict, core.Command{Adopt: &core.Adopt{Session: "agent:main:mirror"}})
 	})
 }

@@ -98,19 +98,18 @@ func ownModel(s *core.Session) string {
 	return s.ModelProvider + "/" + s.Model
 }
 
-// setModel puts a model on a row, with its window where that is known.
+// setModel puts a model on a row, with its window.
 func (e *Engine) setModel(s *core.Session, name string) {
 	s.ModelProvider, s.Model = splitModel(name)
-	s.ContextTokens = nil
-	if window := e.window(e.modelOf(s)); window > 0 {
-		s.ContextTokens = &window
-	}
+	e.setWindow(s, e.modelOf(s))
 }
 
-// window is how many tokens a configured model can read, 0 when that is not known.
-func (e *Engine) window(model string) int64 {
-	def, _ := e.config.ModelNamed(model)
-	return int64(def.ContextWindow)
+// setWindow puts on a row how many tokens its model can read, nothing when that is not known.
+func (e *Engine) setWindow(s *core.Session, model string) {
+	s.ContextTokens = nil
+	if def, _ := e.config.ModelNamed(model); def.ContextWindow > 0 {
+		s.ContextTokens = ref(int64(def.ContextWindow))
+	}
 }
 
 func ref[T any](v T) *T { return &v }

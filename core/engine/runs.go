@@ -189,13 +189,14 @@ func (e *Engine) finish(tx core.Tx, fx *effects, id string, fence core.Rev, end 
 	}
 	endRun(&run, end, now)
 	release(&s, &run, end.silent, now)
-	if window := e.window(run.Model); window > 0 {
-		s.ContextTokens = &window
+	played := run.Kind != core.RunNote && !end.silent
+	if _, known := e.config.ModelNamed(run.Model); known && played {
+		e.setWindow(&s, run.Model)
 	}
 	if err := tx.PutSession(s); err != nil {
 		return err
 	}
-	if !end.silent {
+	if played {
 		if err := e.count(tx, &run, now); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -49,7 +50,7 @@ func (b *board) sendMode(a *act, s core.Session, order sendOrder) error {
 	a.before, a.after = map[string]string{"sendPolicy": modeName(s.SendPolicy)}, map[string]string{"sendPolicy": modeName(order.mode)}
 	a.receipt.Outcome = "send policy " + modeName(order.mode)
 	a.receipt.Undo = &core.Command{Patch: &core.Patch{Session: s.Key, SendPolicy: ref(s.SendPolicy)}}
-	s.SendPolicy = order.mode
+	s.SendPolicy, s.UpdatedAt = order.mode, cmp.Or(s.UpdatedAt, a.now)
 	return a.PutSession(s)
 }
 
