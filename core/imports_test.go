@@ -30,7 +30,7 @@ var arrows = map[string][]string{
 	"core/channel":  {"core", "core/key"},
 	"core/openclaw": {"core", "core/key"},
 	"core/proptest": {},
-	"core/mcp":      {"core", "core/tool"},
+	"core/mcp":      {"core", "core/tool", "core/runtime/child"},
 	"core/gateway":  {"core", "core/key", "core/gateway"},
 	"core/engine":   {"core", "core/key", "core/policy", "core/config", "core/tool"},
 	"core/host":     {"core", "store"},

@@ -37,13 +37,26 @@ type ToolSpec struct {
 	Schema      json.RawMessage
 }
 
+// Toolbox holds tools beside the session tools: those of mcp.servers. It is safe for concurrent use.
+type Toolbox interface {
+	// Tools are the tools that are there now; a server that fails, or what is wrong with one of its tools, leaves them out. ctx bounds the
+	// wait for a server that starts.
+	Tools(ctx context.Context) []ToolSpec
+	// Has reports whether a name belongs to one of the servers, whether or not that has such a tool.
+	Has(name string) bool
+	// Call calls a tool and returns its answer as text; failed says that the tool itself failed. An *Error says why it could not be called,
+	// any other error that ctx has ended.
+	Call(ctx context.Context, name string, params json.RawMessage) (answer string, failed bool, err error)
+}
+
 // Sink takes what a runtime produces while it runs. Its methods fail once the run has ended or was fenced off: the runtime then returns.
 type Sink interface {
 	// Text adds to the reply that is being written. What is written before a tool call belongs to the message of that call.
 	Text(delta string) error
 	// Think adds to what the model thought; it is kept beside the reply and never part of it.
 	Think(delta string) error
-	// Call executes a tool as the run's session and returns its JSON; failed says that the tool refused or failed.
+	// Call executes a tool as the run's session and returns its answer, JSON of a session tool and text of any other; failed says that the
+	// tool refused or failed.
 	Call(ctx context.Context, id, tool string, params json.RawMessage) (answer json.RawMessage, failed bool, err error)
 	// Began records a tool call that the runtime carries out itself, and Ended its result. Params are a JSON object.
 	Began(ctx context.Context, id, tool string, params json.RawMessage) error

@@ -17,6 +17,8 @@ func (r *reader) check(c *Config) {
 	r.checkPolicy(c)
 	r.checkAgents(c)
 	r.checkOutside(c)
+	r.checkServers(c)
+	r.checkSubagentTools(c)
 	r.checkGateway(c.Gateway)
 	for i, p := range c.Logging.RedactPatterns {
 		if re, err := regexp.Compile(p); err == nil && re.MatchString("") {
@@ -149,11 +151,6 @@ func (r *reader) checkOutside(c *Config) {
 				r.problem(r.at(at+".id"), "the model %s is here twice", quote(m.ID))
 			}
 			seen[m.ID] = true
-		}
-	}
-	for name, s := range c.MCP.Servers {
-		if runnable(s.Command) == (s.URL != "") {
-			r.problem(r.at(json5.Join("mcp.servers", name)), "needs a command or a url, and not both")
 		}
 	}
 	for name, ch := range c.Channels {

@@ -214,8 +214,7 @@ func TestOpenClawFile(t *testing.T) {
 	assert.Equal(t, lines(`
 		agents.defaults.subagents.maxConcurrent
 		session.threadBindings
-		channels.discord.threadBindings
-		mcp.servers.docs`), keys(report.NotYet))
+		channels.discord.threadBindings`), keys(report.NotYet))
 
 	told, err := json.Marshal(struct {
 		Report config.Report

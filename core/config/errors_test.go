@@ -13,6 +13,8 @@ import (
 	"cordboard/core/config"
 )
 
+const serverName = "cannot be the name of a server: its tools are called <server>__<tool>, so a name is up to 32 letters, digits, - and single _ between them"
+
 // Each text has exactly these mistakes, a line each.
 func TestMistakes(t *testing.T) {
 	tests := []struct{ name, text, want string }{
@@ -38,6 +40,22 @@ func TestMistakes(t *testing.T) {
 			"long value", `{ui: {theme: {a: 1}, colour: "` + strings.Repeat("é", 60) + `"}}`,
 			"1:14: ui.theme: must be text that is not blank, not an object\n" +
 				`1:22: ui.colour: unknown key with value "` + strings.Repeat("é", 40) + `…": allowed here are theme, fps, mouse, keymap, notifications, accessible`,
+		},
+
+		{
+			"servers without a way, and with two", `{mcp: {servers: {a: {}, b: {command: ["x"], url: "http://h"}, c: {url: "http://h", env: {A: "b"}}}}}`,
+			"1:18: mcp.servers.a: needs a command or a url, and not both\n1:25: mcp.servers.b: needs a command or a url, and not both\n" +
+				"1:84: mcp.servers.c.env: belongs to a command, not to a url",
+		},
+		{
+			"names that no tool could have", `{mcp: {servers: {"a__b": {url: "http://h"}, "a_": {url: "http://h"}, "ä": {url: "http://h"}}}}`,
+			"1:18: mcp.servers.a__b: " + serverName + "\n1:45: mcp.servers.a_: " + serverName + "\n1:70: mcp.servers[\"ä\"]: " + serverName,
+		},
+		{
+			"allowed tools that are none", `{tools: {subagents: {tools: {allow: ["sessions_lst", "files__read", "x*", "sessions_*", "*"], deny: ["nothing"]}}}}`,
+			"1:38: tools.subagents.tools.allow[0]: names no tool: \"sessions_lst\" is neither a session tool nor one of a server in mcp.servers\n" +
+				"1:54: tools.subagents.tools.allow[1]: names no tool: \"files__read\" is neither a session tool nor one of a server in mcp.servers\n" +
+				"1:69: tools.subagents.tools.allow[2]: names no tool: \"x*\" is neither a session tool nor one of a server in mcp.servers",
 		},
 
 		{"turns 6", `{session: {agentToAgent: {maxPingPongTurns: 6}}}`, `1:45: session.agentToAgent.maxPingPongTurns: must be an integer from 0 to 5, not 6`},

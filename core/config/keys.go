@@ -154,7 +154,6 @@ func notYetRows() []notYetRow {
 	return []notYetRow{
 		{"session.threadBindings", "threads"},
 		{"tools.sessions_spawn", "spawning"},
-		{"tools.subagents", "spawning"},
 		{"agents.defaults.subagents.model", "spawning"},
 		{"agents.defaults.subagents.thinking", "spawning"},
 		{"agents.defaults.subagents.maxConcurrent", "spawning"},
@@ -165,7 +164,6 @@ func notYetRows() []notYetRow {
 		{"agents.defaults.subagents.announce", "spawning"},
 		{"agents.list[].subagents.model", "spawning"},
 		{"agents.list[].subagents.thinking", "spawning"},
-		{"mcp.servers.*", "tools of MCP servers"},
 		{"channels.*.threads", "threads"},
 		{"channels.*.threadBindings", "threads"},
 		{"channels.*.inboundTokenEnv", "inbound on the gateway"},

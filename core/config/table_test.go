@@ -168,7 +168,8 @@ func TestNotYetRowsNameKeys(t *testing.T) {
 		agents.list[].name agents.list[].model.primary agents.list[].subagents.allowAgents agents.defaults.sandbox.mode
 		agents.list[].sandbox.sessionToolsVisibility logging.redactSensitive logging.redactPatterns ui.theme
 		session.agentToAgent.maxPingPongTurns agents.defaults.maxConcurrent agents.defaults.timeoutSeconds agents.defaults.maxToolCalls
-		agents.list[].runtime.type agents.list[].systemPrompt models.providers.*.baseUrl channels.*.type channels.*.owners engine.drain`)
+		agents.list[].runtime.type agents.list[].systemPrompt models.providers.*.baseUrl channels.*.type channels.*.owners engine.drain
+		mcp.servers.*.command mcp.servers.*.env mcp.servers.*.url tools.subagents.tools.allow tools.subagents.tools.deny`)
 	for _, path := range built {
 		for _, row := range rows {
 			assert.False(t, under(path, row.path), "%s is built", path)

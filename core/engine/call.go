@@ -49,6 +49,12 @@ func (b *board) callAs(ctx context.Context, as string) (core.Actor, error) {
 }
 
 func (b *board) dispatch(ctx context.Context, actor core.Actor, c core.ToolCall) (json.RawMessage, error) {
+	if _, err := tool.Spec(c.Tool); err != nil {
+		return nil, err
+	}
+	if err := b.mayCall(ctx, actor, c.Tool); err != nil {
+		return nil, err
+	}
 	switch c.Tool {
 	case tool.SessionsList:
 		return b.sessionsList(ctx, actor, c.Params)
@@ -59,11 +65,7 @@ func (b *board) dispatch(ctx context.Context, actor core.Actor, c core.ToolCall)
 	case tool.AgentsList:
 		return b.agentsList(actor, c.Params)
 	}
-	_, err := tool.Spec(c.Tool)
-	if err == nil {
-		err = core.Errorf(core.CodeInternal, "%s is in the catalogue and nobody does it: the engine's dispatch needs a case for it", c.Tool)
-	}
-	return nil, err
+	return nil, core.Errorf(core.CodeInternal, "%s is in the catalogue and nobody does it: the engine's dispatch needs a case for it", c.Tool)
 }
 
 // agentsList is agents_list (session-tools.md §8). The operator has no agent: for him it is the default agent's.

@@ -15,6 +15,7 @@
 //	exchange.go   what follows a send, step by step; announce.go what a target tells its chat
 //	usage.go      what runs cost, by day
 //	recover.go    what an earlier life left; children.go the processes that played its runs, token.go what these may
+//	toolbox.go    the tools of a run, those of other servers too
 //	voice.go      what runs are saying, before it is in a transcript; hear.go tells streams of it
 //
 // and what they set going lives in memory: queue.go is who comes next, drive.go plays runs on their runtimes, sink.go writes what a
@@ -53,6 +54,8 @@ type Options struct {
 	Channels map[string]core.Channel
 	// NewID makes ids of runs, sessions and exchanges; nil makes random UUIDs.
 	NewID func() string
+	// Toolbox holds the tools of mcp.servers; nil = there are none.
+	Toolbox core.Toolbox
 	// KillChild kills the child that an earlier life of the engine recorded on a run, if it still is that child, and reports whether it was.
 	// nil where no runtime has children.
 	KillChild func(runID string, p core.Process) (killed bool, err error)

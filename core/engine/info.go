@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"cordboard/core"
-	"cordboard/core/tool"
 )
 
 // Info implements core.Board. Counting the agents' sessions walks the index once.
@@ -30,7 +29,9 @@ func (b *board) Info(ctx context.Context) (core.Info, error) {
 	})
 	if b.actor.Kind != core.ActorOperator {
 		info.Store = visibleStore(info)
-		for _, spec := range tool.Tools() {
+		s, rowErr := b.rowOf(ctx, b.actor.Session)
+		err = errFirst(err, rowErr)
+		for _, spec := range b.sessionTools(&s) {
 			info.Tools = append(info.Tools, spec.Name)
 		}
 	}

@@ -23,6 +23,7 @@ func rulesOf(c *config.Config, names key.Names) policy.Rules {
 		Sandbox:       sandboxOf(c.Agents.Defaults.Sandbox),
 		AllowAgents:   c.Agents.Defaults.Subagents.AllowAgents,
 		MaxSpawnDepth: c.Agents.Defaults.Subagents.MaxSpawnDepth,
+		SubagentTools: policy.ToolList{Allow: c.Tools.Subagents.Tools.Allow, Deny: c.Tools.Subagents.Tools.Deny},
 		Send:          policy.SendPolicy{Default: c.Session.SendPolicy.Default},
 	}
 	for _, a := range c.Agents.List {

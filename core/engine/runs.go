@@ -6,7 +6,6 @@ import (
 
 	"cordboard/core"
 	"cordboard/core/config"
-	"cordboard/core/key"
 	"cordboard/core/tool"
 )
 
@@ -65,7 +64,7 @@ func laneOf(kind core.RunKind, s *core.Session) string {
 	case core.RunTurn, core.RunAnnounce, core.RunNote:
 		return laneExchange
 	}
-	if s.SpawnedBy != "" || key.IsSubagent(s.Key) {
+	if isSubagent(s) {
 		return laneSubagent
 	}
 	return laneMain

@@ -32,6 +32,7 @@ type stage struct {
 	log         *slog.Logger
 	kill9       func(runID string, p core.Process) (bool, error)
 	more        map[string]core.Runtime
+	toolbox     core.Toolbox
 }
 
 // play runs a test on a stage with the given sessions.
@@ -59,7 +60,7 @@ func (s *stage) open(t *testing.T) {
 	runtimes := map[string]core.Runtime{"echo": s.runtime, "manual": manual.Runtime{}}
 	maps.Copy(runtimes, s.more)
 	e, err := engine.New(store, cfg, engine.Options{
-		Owner: "test", Channels: s.channels, NewID: s.newID, Log: s.log, KillChild: s.kill9, Runtimes: runtimes,
+		Owner: "test", Channels: s.channels, NewID: s.newID, Log: s.log, KillChild: s.kill9, Toolbox: s.toolbox, Runtimes: runtimes,
 	})
 	require.NoError(t, err)
 	require.NoError(t, e.Start(t.Context()))

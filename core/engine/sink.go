@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"cordboard/core"
-	"cordboard/core/tool"
 )
 
 // sink takes what one run's runtime produces.
@@ -172,13 +171,6 @@ func (s *sink) ending(r core.TurnResult, err, cause error) ending {
 	return end
 }
 
-// callFor runs a tool as a run's session. A tool that the session may not use is answered like one that does not exist.
-func (e *Engine) callFor(ctx context.Context, run *core.Run, name string, params json.RawMessage) (answer json.RawMessage, failed bool, err error) {
-	b := &board{Engine: e, actor: core.Actor{Kind: core.ActorSession, Session: run.SessionKey}, inRun: true}
-	result, err := b.Call(ctx, core.ToolCall{Tool: name, Params: params})
-	return result.Body, result.Refused != nil, err
-}
-
 // runtimeOf is who plays a session's agent.
 func (e *Engine) runtimeOf(s *core.Session) (core.Runtime, error) {
 	agent, _ := e.config.Agent(e.names.AgentOf(s.Key))
@@ -192,7 +184,7 @@ func (e *Engine) runtimeOf(s *core.Session) (core.Runtime, error) {
 
 // turnOf gathers what a runtime is given.
 func (e *Engine) turnOf(ctx context.Context, run core.Run, s core.Session) (core.Turn, error) {
-	t := core.Turn{Run: run, Session: s, Tools: tool.Tools(), History: e.historyBefore(ctx, run)}
+	t := core.Turn{Run: run, Session: s, Tools: e.toolsOf(ctx, &s), History: e.historyBefore(ctx, run)}
 	t.Token = func() string { return e.drive.token(&run) }
 	t.Pass = func() (string, func()) { return e.drive.pass(&run) }
 	t.Started = func(ctx context.Context, p core.Process) error { return e.started(ctx, &run, p) }

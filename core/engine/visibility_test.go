@@ -116,7 +116,7 @@ func TestListEqualsHistory(t *testing.T) {
 		slices.Sort(keys)
 		keys = slices.Compact(keys)
 		cfg, _, err := config.Parse("t", fmt.Appendf(nil,
-			`{tools:{sessions:{visibility:%q},agentToAgent:{enabled:%t,allow:%s}},agents:{defaults:{sandbox:{mode:%q,sessionToolsVisibility:%q}},list:[{id:"main"},{id:"ops"}]}}`,
+			`{tools:{sessions:{visibility:%q},agentToAgent:{enabled:%t,allow:%s},subagents:{tools:{allow:["*"]}}},agents:{defaults:{sandbox:{mode:%q,sessionToolsVisibility:%q}},list:[{id:"main"},{id:"ops"}]}}`,
 			rapid.SampledFrom(core.Visibilities).Draw(rt, "visibility"), rapid.Bool().Draw(rt, "enabled"),
 			rapid.SampledFrom([]string{`[]`, `["*"]`, `["main"]`, `["o*","main"]`}).Draw(rt, "allow"),
 			rapid.SampledFrom([]string{"off", "all", "non-main"}).Draw(rt, "mode"), rapid.SampledFrom([]string{"spawned", "all"}).Draw(rt, "clamp")))

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 
 	"cordboard/core"
 	"cordboard/core/host"
+	"cordboard/testdata/mcpserver"
 )
 
 // withConfig is options under a config of its own.
@@ -22,6 +24,43 @@ func withConfig(t testing.TB, text string) host.Options {
 	o.ConfigPath = filepath.Join(t.TempDir(), "config.json5")
 	require.NoError(t, os.WriteFile(o.ConfigPath, []byte(text), 0o600))
 	return o
+}
+
+// Servers of tools are started by need, once, and end with their owner, however that ends.
+func TestServersEndWithTheirOwner(t *testing.T) {
+	program, err := os.Executable()
+	require.NoError(t, err)
+	o := withConfig(t, `{ mcp: { servers: { tiny: { command: [`+strconv.Quote(program)+`], env: { `+mcpserver.Variable+`: "ignore-term" } } } } }`)
+	for round, end := range []func(){
+		func() {
+			_, err := host.Stop(t.Context(), o)
+			require.NoError(t, err)
+		},
+		func() { killed(t, o) },
+	} {
+		b := attached(t, o)
+		sent, err := send(t.Context(), b, "", `[[tool:tiny__echo {"text":"from a server"}]]`)
+		require.NoError(t, err)
+		run, reply, err := wait(t.Context(), b, sent.Run)
+		require.NoError(t, err)
+		assert.Equal(t, "from a server", reply, run.Error)
+		pid := 0
+		for pid == 0 { // it is in the log a moment later
+			log, err := os.ReadFile(filepath.Join(o.Dir, "log", "serve.log"))
+			require.NoError(t, err)
+			if starts := strings.Split(string(log), "started, pid "); len(starts) == round+2 {
+				digits, _, _ := strings.Cut(starts[round+1], `"`)
+				pid, err = strconv.Atoi(digits)
+				require.NoError(t, err)
+			}
+		}
+		require.NoError(t, syscall.Kill(pid, 0))
+		end()
+		for gone := false; !gone; { // the system sees to it
+			text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+			gone = err != nil || strings.Contains(string(text), ") Z ")
+		}
+	}
 }
 
 // What a command of a killed owner left behind is ended by the next owner, before its run is told to have ended.

@@ -20,12 +20,17 @@ import (
 
 	"cordboard/core"
 	"cordboard/core/host"
+	"cordboard/testdata/mcpserver"
 )
 
 const build = "test"
 
 // The test binary is also the program that owners are started from.
 func TestMain(m *testing.M) {
+	if mcpserver.Asked() {
+		mcpserver.Main()
+		return
+	}
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		os.Exit(serveAs(os.Args[2:]))
 	}

@@ -9,6 +9,7 @@ import (
 	"cordboard/core/config"
 	"cordboard/core/engine"
 	"cordboard/core/key"
+	"cordboard/core/mcp"
 	"cordboard/core/policy"
 	"cordboard/core/runtime/acp"
 	process "cordboard/core/runtime/child"
@@ -106,6 +107,14 @@ func (f *fleet) workspace(a *config.Agent) string {
 		return a.Workspace
 	}
 	return filepath.Join(f.dir, "workspaces", a.ID)
+}
+
+// serversOf is mcp.servers.
+func serversOf(cfg *config.Config) (servers []mcp.Server) {
+	for name, s := range cfg.MCP.Servers {
+		servers = append(servers, mcp.Server{Name: name, Command: s.Command, Env: s.Env, URL: s.URL})
+	}
+	return servers
 }
 
 // providersOf is models.providers. A key stays in the environment until it is used.

@@ -18,6 +18,7 @@ import (
 	"cordboard/core/config"
 	"cordboard/core/engine"
 	"cordboard/core/gateway/wire"
+	"cordboard/core/mcp"
 	"cordboard/store/bolt"
 )
 
@@ -46,6 +47,7 @@ type server struct {
 	path     string // of the socket
 	listener net.Listener
 	door     *door
+	toolbox  *mcp.Toolbox
 	hurry    context.Context // its end cuts the grace of running runs short
 
 	closeRuntimes func()
@@ -102,9 +104,10 @@ func newServer(ctx context.Context, o Options, so ServeOptions) (s *server, err 
 	}
 	runtimes, closeRuntimes := o.runtimesOf(cfg, so, o.Clock, s.door.path)
 	s.closeRuntimes = closeRuntimes
+	s.toolbox = mcp.NewToolbox(serversOf(cfg), mcp.ToolboxOptions{Version: o.Version, Getenv: os.Getenv, Now: o.Clock.Now, Log: so.Log})
 	s.engine, err = engine.New(store, cfg, engine.Options{
 		Version: o.Version, Owner: "serve, pid " + strconv.Itoa(os.Getpid()), Clock: o.Clock, Channels: channelsOf(cfg),
-		Runtimes: runtimes, Log: so.Log, KillChild: killChild,
+		Runtimes: runtimes, Log: so.Log, KillChild: killChild, Toolbox: s.toolbox,
 	})
 	if err != nil {
 		return nil, err
@@ -123,6 +126,9 @@ func (s *server) letGo() error {
 	}
 	if s.closeRuntimes != nil {
 		s.closeRuntimes()
+	}
+	if s.toolbox != nil {
+		s.toolbox.Close()
 	}
 	var err error
 	if s.door != nil {

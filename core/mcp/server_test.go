@@ -18,9 +18,16 @@ import (
 	"cordboard/core/mcp"
 	"cordboard/core/runtime/echo"
 	"cordboard/store/bolt"
+	"cordboard/testdata/mcpserver"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if mcpserver.Asked() {
+		mcpserver.Main()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const fleetConfig = `{
 	agents: { list: [{ id: "main" }, { id: "ops" }] },

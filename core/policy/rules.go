@@ -7,6 +7,7 @@
 //	refusal.go its refusals in words
 //	send.go    the send policy
 //	spawn.go   the agents a requester may start sub-agents of
+//	tools.go   the tools of sub-agents
 //	rights.go  all four tools for one caller and one target
 package policy
 
@@ -80,6 +81,7 @@ type Rules struct {
 	AllowAgents   []string // agents.defaults
 	MaxSpawnDepth int      // agents.defaults.subagents.maxSpawnDepth; 0 is 1
 	Agents        []Agent  // agents.list, in order
+	SubagentTools ToolList // tools.subagents.tools
 	Send          SendPolicy
 }
 
