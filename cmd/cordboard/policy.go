@@ -26,7 +26,7 @@ func newPolicy(a *app) *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newPolicyGet(a), newPolicySet(a))
+	c.AddCommand(newPolicyGet(a), newPolicySet(a), newPolicyExplain(a))
 	return c
 }
 
@@ -155,4 +155,73 @@ func (a *app) completePolicySet(c *cobra.Command, args []string, typed string) (
 		list = append(append([]string{}, overrides...), list...)
 	}
 	return starting(list, typed), cobra.ShellCompDirectiveNoFileComp
+}
+
+type explainFlags struct {
+	q        core.PolicyQuestion
+	chatType string
+	override string
+}
+
+func newPolicyExplain(a *app) *cobra.Command {
+	var f explainFlags
+	c := &cobra.Command{
+		Use:   "explain [KEY]",
+		Short: "Try the send policy out: on a session, or on any channel, chat type and key",
+		Long: "explain asks what the send policy would say, and by which rule, and changes nothing: of a session, with --override in place of its own, or of\n" +
+			"a session that need not be there, described by --channel, --chat-type and --key. Exit code 0 either way.",
+		Example: "  cordboard policy explain agent:main:main --override deny\n" +
+			"  cordboard policy explain --channel discord --chat-type group --key agent:main:discord:group:99",
+		Args:              usageArgs(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: oneOf(a.sessionKeys),
+		RunE: func(c *cobra.Command, args []string) error {
+			q, err := f.question(c, args)
+			if err != nil {
+				return err
+			}
+			return a.read(c, "", func(ctx context.Context, b core.Board) error {
+				x, err := b.Explain(ctx, core.Question{Policy: &q})
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(x.Verdict)
+				}
+				return a.facts(verdictFacts(x.Verdict), [][2]string{{"refusal", x.Verdict.Message}})
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.q.Channel, "channel", "", "the channel")
+	flags.StringVar(&f.chatType, "chat-type", "", "direct, group or channel")
+	flags.StringVar(&f.q.Key, "key", "", "the session key")
+	flags.StringVar(&f.override, "override", "", "the session's own override: allow, deny, inherit")
+	offer(c, "channel", a.channelNames)
+	offer(c, "chat-type", fixed("direct", "group", "channel"))
+	offer(c, "override", fixed(overrides...))
+	return c
+}
+
+func (f *explainFlags) question(c *cobra.Command, args []string) (core.PolicyQuestion, error) {
+	q := f.q
+	q.ChatType = core.ChatType(strings.ToLower(strings.TrimSpace(f.chatType)))
+	if c.Flags().Changed("override") {
+		override, err := overrideOf(f.override)
+		if err != nil {
+			return q, err
+		}
+		q.Override = &override
+	}
+	described := q.Channel+f.chatType+q.Key != ""
+	switch {
+	case len(args) == 1 && described:
+		return q, &usageError{errors.New("a session has a channel, chat type and key of its own: leave --channel, --chat-type and --key out, or the session")}
+	case len(args) == 1 && strings.TrimSpace(args[0]) == "":
+		return q, &usageError{errors.New("the session is blank: name one, or describe one with --channel, --chat-type and --key")}
+	case len(args) == 1:
+		q.Session = args[0]
+	case !described:
+		return q, &usageError{errors.New("name a session, or describe one with --channel, --chat-type and --key")}
+	}
+	return q, nil
 }

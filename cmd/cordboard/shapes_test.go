@@ -50,6 +50,7 @@ func TestJSONIsAsREADMESays(t *testing.T) {
 		{"runs", 0, []string{"runs"}, 0},
 		{"deliveries", 0, []string{"deliveries"}, 0},
 		{"policy get", 0, []string{"policy", "get", mira}, 0},
+		{"policy explain", 0, []string{"policy", "explain", mira, "--override", "deny"}, 0},
 		{"exchange", 0, []string{"exchange"}, 0},
 		{"hold", 0, []string{"hold"}, 0},
 		{"usage", 0, []string{"usage"}, 0},
