@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordboard/core"
 	"cordboard/core/host"
 	"cordboard/testdata"
 )
@@ -17,8 +18,10 @@ func newDemo(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Open the console on a scratch store with a small fleet",
-		Long:  "demo imports a small OpenClaw state directory into a scratch store, opens the console on it and removes both when you leave.",
-		Args:  usageArgs(cobra.NoArgs),
+		Long: "demo imports a small OpenClaw state directory into a scratch store, makes some of its sessions answer with the offline runtime, and opens\n" +
+			"the console on it: messages between agents, a queue, a failure, a denied channel, a sandboxed agent, and one that you play. All of it\n" +
+			"is removed when you leave.",
+		Args: usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := a.needTerminal(); err != nil {
 				return err
@@ -66,6 +69,23 @@ func (a *app) demo(ctx context.Context, dir string) error {
 		return err
 	}
 	defer b.Close()
+	if !a.console.readOnly {
+		director, err := h.Board(ctx, core.Operator)
+		if err != nil {
+			return err
+		}
+		playing, end := context.WithCancel(ctx)
+		done := make(chan struct{})
+		go func() { // ends with the console
+			defer close(done)
+			live(playing, director)
+		}()
+		defer func() {
+			end()
+			<-done
+			_ = director.Close()
+		}()
+	}
 	return a.open(ctx, b, setting{title: "demo", ui: cfg.UI, export: exporter(h, exportDir), noSuspend: suspending(h)})
 }
 

@@ -33,7 +33,7 @@ func (r Runtime) Turn(ctx context.Context, t core.Turn, out core.Sink) (core.Tur
 	if err != nil {
 		return core.TurnResult{Usage: p.usage}, err
 	}
-	return core.TurnResult{Usage: p.usage}, p.answer(rest)
+	return core.TurnResult{Usage: p.usage}, p.answer(ctx, rest)
 }
 
 // announcement is the argument of the announce directive in the original request, else silence.
@@ -56,6 +56,7 @@ type player struct {
 	said    []string
 	result  string // of the last tool
 	chunks  int
+	pause   time.Duration // between two chunks
 	calls   int
 	usage   core.Usage
 }
@@ -87,11 +88,7 @@ func (p *player) do(ctx context.Context, d directive) error {
 		}
 		return errors.New(d.arg)
 	case "stream":
-		n, err := strconv.Atoi(d.arg)
-		if err != nil || n < 1 || n > 10_000 {
-			return fmt.Errorf("[[stream:%s]]: a number of chunks from 1 to 10000 is accepted", d.arg)
-		}
-		p.chunks = n
+		return p.stream(d.arg)
 	case "tokens":
 		return p.tokens(d.arg)
 	case "think":
@@ -101,6 +98,20 @@ func (p *player) do(ctx context.Context, d directive) error {
 	case "crash":
 		panic("crashed as the message asked")
 	}
+	return nil
+}
+
+// stream reads the number of chunks, or "chunks/pause" with what passes between two of them.
+func (p *player) stream(arg string) error {
+	chunks, pause, paced := strings.Cut(arg, "/")
+	n, err := strconv.Atoi(chunks)
+	if err == nil && paced {
+		p.pause, err = duration(pause)
+	}
+	if err != nil || n < 1 || n > 10_000 {
+		return fmt.Errorf("[[stream:%s]]: a number of chunks from 1 to 10000 is accepted, and after a slash the time between two, as in 40/100ms", arg)
+	}
+	p.chunks = n
 	return nil
 }
 
@@ -131,7 +142,7 @@ func (p *player) tool(ctx context.Context, arg string) error {
 }
 
 // answer is what was said, else the message without its directives, else the last tool's answer.
-func (p *player) answer(rest string) error {
+func (p *player) answer(ctx context.Context, rest string) error {
 	text := strings.Join(p.said, "\n")
 	if p.said == nil {
 		text = rest
@@ -139,7 +150,12 @@ func (p *player) answer(rest string) error {
 			text = p.result
 		}
 	}
-	for _, chunk := range cut(text, max(p.chunks, 1)) {
+	for i, chunk := range cut(text, max(p.chunks, 1)) {
+		if i > 0 && p.pause > 0 {
+			if err := p.runtime.Sleep(ctx, p.pause); err != nil {
+				return err
+			}
+		}
 		if err := p.out.Text(chunk); err != nil {
 			return err
 		}

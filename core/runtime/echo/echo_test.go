@@ -73,9 +73,16 @@ func TestDirectivesGoInOrder(t *testing.T) {
 	assert.Equal(t, "abcdefgh", reply)
 }
 
+func TestStreamsAtAPace(t *testing.T) {
+	reply, r, _, err := turn(t, core.Run{Message: "[[stream:3/1.5s]]abcdef"}, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "abcdef", reply)
+	assert.Equal(t, []string{"sleep 1.5s", "sleep 1.5s"}, r.events)
+}
+
 func TestFailures(t *testing.T) {
 	for message, text := range map[string]string{
-		"[[fail:429 too many]]": "429 too many", "[[fail]]": "failed", "[[sleep:-1]]": "sleep", "[[sleep:x]]": "sleep", "[[stream:0]]": "stream",
+		"[[fail:429 too many]]": "429 too many", "[[fail]]": "failed", "[[sleep:-1]]": "sleep", "[[sleep:x]]": "sleep", "[[stream:0]]": "stream", "[[stream:3/x]]": "stream", "[[stream:x/1s]]": "stream",
 		"[[tokens:a/b]]": "tokens", "[[sleep:25h]]": "sleep",
 	} {
 		_, _, _, err := turn(t, core.Run{Message: message}, nil)
