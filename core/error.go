@@ -17,6 +17,7 @@ const (
 	CodeHopLimit      Code = "hop_limit"            // a chain of sends got too long
 	CodeMirrored      Code = "mirrored"             // the session belongs to an imported or followed source
 	CodeUnsupported   Code = "unsupported"          // this board cannot do that; Info.Features says why
+	CodeToolCalls     Code = "max_tool_calls"       // a run called more tools than it may
 	CodeUnavailable   Code = "unavailable"          // a server that has the tool does not answer now
 	CodeIdempotency   Code = "idempotency_conflict" // the key names another command
 	CodeConflict      Code = "conflict"             // IfRev did not hold

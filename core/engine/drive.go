@@ -295,7 +295,7 @@ func (d *driver) turn(ctx context.Context, cancel context.CancelCauseFunc, run c
 	if run.Kind == core.RunNote {
 		return ending{outcome: core.OutcomeOK}
 	}
-	out := &sink{engine: d.engine, run: run, after: run.LastSeq}
+	out := &sink{engine: d.engine, run: run, after: run.LastSeq, stop: cancel}
 	d.engine.floor.give(out)
 	played, err := d.engine.runtimeOf(&s)
 	if err != nil {

@@ -67,6 +67,15 @@ func (s *stage) open(t *testing.T) {
 	s.bench = &bench{t: t, store: store, engine: e}
 }
 
+// reopen opens the stage anew with other surroundings.
+func (s *stage) reopen(t *testing.T, change func()) {
+	t.Helper()
+	s.engine.Stop(context.Background())
+	require.NoError(t, s.store.Close())
+	change()
+	s.open(t)
+}
+
 // newID is called from many goroutines of the engine, one at a time as far as a test can see: within a transaction or before it.
 func (s *stage) newID() string {
 	s.ids++

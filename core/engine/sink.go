@@ -25,18 +25,28 @@ type sink struct {
 	open    []openCall
 	calls   int
 	closed  bool
+	spent   error           // set once the run has made more tool calls than it may: it fails, whatever its runtime does
+	stop    func(why error) // ends the turn
 
 	asking  int           // requests for permission that wait (approvals.go)
 	askedAt time.Time     // from when on
 	away    time.Duration // that was waited so before
 }
 
+// shut says why nothing more is taken, nil while it is. The caller holds mu.
+func (s *sink) shut() error {
+	if s.closed {
+		return errFenced
+	}
+	return s.spent
+}
+
 // Text implements core.Sink.
 func (s *sink) Text(delta string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return errFenced
+	if err := s.shut(); err != nil {
+		return err
 	}
 	s.text.add(delta)
 	s.engine.floor.rustle(s.run.SessionKey)
@@ -47,8 +57,8 @@ func (s *sink) Text(delta string) error {
 func (s *sink) Think(delta string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return errFenced
+	if err := s.shut(); err != nil {
+		return err
 	}
 	s.thought.add(delta)
 	s.engine.floor.rustle(s.run.SessionKey)
@@ -123,12 +133,14 @@ func (s *sink) write(ctx context.Context, l line, said, thought int) error {
 func (s *sink) opened(id, name string, params json.RawMessage) (call openCall, said, thought string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return call, "", "", errFenced
+	if err := s.shut(); err != nil {
+		return call, "", "", err
 	}
 	if most := s.engine.config.Agents.Defaults.MaxToolCalls; s.calls >= most {
-		return call, "", "", core.Errorf(core.CodeInternal, "the run made %d tool calls, the most that agents.defaults.maxToolCalls allows", most).
+		s.spent = core.Errorf(core.CodeToolCalls, "the run made %d tool calls, the most that agents.defaults.maxToolCalls allows, and wanted to make another", most).
 			Because("agents.defaults.maxToolCalls")
+		s.stop(s.spent)
+		return call, "", "", s.spent
 	}
 	s.calls++
 	said, thought = s.text.take(), s.thought.take()
@@ -154,6 +166,9 @@ func (s *sink) ending(r core.TurnResult, err, cause error) ending {
 	end := ending{outcome: core.OutcomeOK, text: s.text.take(), thought: s.thought.take(), open: slices.Clone(s.open), model: r.Model}
 	if r.Usage != (core.Usage{}) {
 		end.usage = &r.Usage
+	}
+	if s.spent != nil && errors.Is(cause, s.spent) {
+		err = s.spent // whatever the runtime made of it
 	}
 	switch {
 	case err == nil:

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,9 +19,11 @@ import (
 	"cordboard/core"
 	"cordboard/core/config"
 	"cordboard/core/engine"
+	"cordboard/core/mcp"
 	"cordboard/core/runtime/echo"
 	"cordboard/core/runtime/openai"
 	"cordboard/store/bolt"
+	"cordboard/testdata/mcpserver"
 )
 
 // fleet is a real engine over a real store whose agent `main` is a loopback model and whose agent `work` is an echo.
@@ -35,15 +40,16 @@ const fleetConfig = `{
 	session: { agentToAgent: { maxPingPongTurns: 0, announce: false } },
 }`
 
-func newFleet(t *testing.T, r openai.Runtime) *fleet {
+func newFleet(t *testing.T, r openai.Runtime) *fleet { return newFleetWith(t, r, engine.Options{}) }
+
+func newFleetWith(t *testing.T, r openai.Runtime, o engine.Options) *fleet {
 	cfg, _, err := config.Parse("test.json5", []byte(fleetConfig))
 	require.NoError(t, err)
 	store, err := bolt.Open(bolt.Options{Dir: t.TempDir()})
 	require.NoError(t, err)
 	f := &fleet{t: t}
-	f.engine, err = engine.New(store, cfg, engine.Options{
-		Owner: "test", Runtimes: map[string]core.Runtime{"openai": r, "echo": echo.Runtime{}}, NewID: f.newID,
-	})
+	o.Owner, o.Runtimes, o.NewID = "test", map[string]core.Runtime{"openai": r, "echo": echo.Runtime{}}, f.newID
+	f.engine, err = engine.New(store, cfg, o)
 	require.NoError(t, err)
 	require.NoError(t, f.engine.Start(t.Context()))
 	t.Cleanup(func() {
@@ -163,6 +169,77 @@ func TestThreeTurns(t *testing.T) {
 		bodies = append(bodies, string(text))
 	}
 	golden(t, "three-turns.json", bodies)
+}
+
+// patience is a clock on which a run's own time limit is over when a test says so.
+type patience struct{ over chan struct{} }
+
+func (patience) Now() time.Time { return time.Now() }
+
+func (p patience) Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	over := p.over
+	if d != 600*time.Second { // agents.defaults.timeoutSeconds
+		over = nil
+	}
+	select {
+	case <-over:
+	case <-timer.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// An endpoint that stalls, before its answer or in the middle of it, costs the run its time limit and no more.
+func TestStalls(t *testing.T) {
+	for name, begins := range map[string]http.HandlerFunc{"before": func(http.ResponseWriter, *http.Request) {}, "in the middle": stream(piece("half an answer"))} {
+		t.Run(name, func(t *testing.T) {
+			stalled, gone, p := make(chan struct{}), make(chan struct{}), patience{make(chan struct{})}
+			l := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				begins(w, r)
+				close(stalled)
+				<-r.Context().Done() // until the runtime hangs up
+				close(gone)
+			})
+			f := newFleetWith(t, newRig(t, l).Runtime, engine.Options{Clock: p})
+			go func() {
+				<-stalled
+				close(p.over)
+			}()
+			run, _ := f.send("go")
+			<-gone
+			assert.Equal(t, core.OutcomeTimeout, run.Outcome)
+			assert.Contains(t, run.Error, "time limit")
+			lines := f.transcript("agent:main:main")
+			assert.Len(t, lines, 2)
+			assert.Len(t, l.asked(), 1, "nothing is asked again")
+		})
+	}
+}
+
+// A model calls a tool of an MCP server, once with arguments that are none.
+func TestModelCallsAServersTool(t *testing.T) {
+	program, err := os.Executable()
+	require.NoError(t, err)
+	box := mcp.NewToolbox([]mcp.Server{{Name: "tiny", Command: []string{program}, Env: map[string]string{mcpserver.Variable: "plain"}}},
+		mcp.ToolboxOptions{Getenv: os.Getenv, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	t.Cleanup(box.Close)
+	l := serve(t, calls("c1", "tiny__echo", `{"text":`), calls("c2", "tiny__echo", `{"text":"from the server"}`), says("done"))
+	f := newFleetWith(t, newRig(t, l).Runtime, engine.Options{Toolbox: box})
+	run, reply := f.send("go")
+	assert.Equal(t, core.OutcomeOK, run.Outcome, run.Error)
+	assert.Equal(t, "done", reply)
+	asked := l.asked()
+	assert.Contains(t, asked[0], `"name":"tiny__echo"`)
+	assert.Contains(t, asked[0], `"name":"sessions_send"`)
+	messages := decode(t, asked[1]).Messages
+	assert.Contains(t, messages[len(messages)-1].Content, "the arguments of tiny__echo are not a JSON object")
+	messages = decode(t, asked[2]).Messages
+	assert.Equal(t, "from the server", messages[len(messages)-1].Content)
+	lines := f.transcript("agent:main:main")
+	assert.Equal(t, []string{`assistant →tiny__echo {"text":"from the server"}`, "toolResult from the server", "assistant done"}, lines[3:])
 }
 
 // The engine's cap ends a model that never stops calling, by name; a failing model is told at once; a fallback is recorded as what

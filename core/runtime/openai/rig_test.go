@@ -22,11 +22,18 @@ import (
 
 	"cordboard/core"
 	"cordboard/core/runtime/openai"
+	"cordboard/testdata/mcpserver"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if mcpserver.Asked() {
+		mcpserver.Main()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // golden compares what was sent with a file of the top-level testdata.
 func golden(t *testing.T, name string, bodies []string) {
