@@ -21,9 +21,10 @@ const (
 	inRuns
 	inExchanges
 	inTimeline
+	inDeliveries
 )
 
-var scopeTitles = [...]string{"Everywhere", "Sessions", "Transcript", "Inspector", "In every view", "Runs", "Exchanges", "Exchange"}
+var scopeTitles = [...]string{"Everywhere", "Sessions", "Transcript", "Inspector", "In every view", "Runs", "Exchanges", "Exchange", "Deliveries"}
 
 // isView reports whether the keys are those of a view that has taken the place of the panes.
 func (s scope) isView() bool { return s >= inView }

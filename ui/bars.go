@@ -81,9 +81,9 @@ func total(parts []headerPart) int {
 func (m *Model) headerParts(room int) []headerPart {
 	k := m.k
 	note := k.bar.muted
-	looking := m.sight.viewpoint != ""
-	parts := []headerPart{{run: run{k.header, "cordboard"}, droppable: looking || m.lay.screen == screenNarrow}}
-	counts := headerPart{run: run{k.bar.text, m.counts()}, droppable: looking}
+	looking, badges := m.sight.viewpoint != "", m.badges()
+	parts := []headerPart{{run: run{k.header, "cordboard"}, droppable: looking || m.lay.screen == screenNarrow || len(badges) > 0}}
+	counts := headerPart{run: run{k.bar.text, m.counts()}, droppable: looking || m.lay.screen == screenNarrow && len(badges) > 0}
 	if looking {
 		parts = append([]headerPart{{run: run{k.filter, m.sightText(room)}}}, append(parts, counts)...)
 	}
@@ -97,6 +97,7 @@ func (m *Model) headerParts(room int) []headerPart {
 	if !looking {
 		parts = append(parts, counts)
 	}
+	parts = append(parts, badges...)
 	if n := len(m.marks.keys); n > 0 {
 		parts = append(parts, headerPart{run: run{k.filter, strconv.Itoa(n) + " marked"}})
 	}

@@ -210,10 +210,21 @@ func (m *Model) takeBack() tea.Cmd {
 // command is a task that does a command.
 func (m *Model) command(c core.Command) task {
 	board := m.env.Board
-	return task{key: c.Patch.Session, do: func(ctx context.Context) (*core.Command, string, error) {
+	return task{key: subject(c), do: func(ctx context.Context) (*core.Command, string, error) {
 		receipt, err := board.Do(ctx, c)
 		return receipt.Undo, "", err
 	}}
+}
+
+// subject is what a command is about.
+func subject(c core.Command) string {
+	switch {
+	case c.Patch != nil:
+		return c.Patch.Session
+	case c.Hold != nil:
+		return holdName(*c.Hold)
+	}
+	return "the last command"
 }
 
 func nothingToUndo(m *Model) string {

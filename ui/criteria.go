@@ -66,6 +66,7 @@ type criteria struct {
 	live     bool
 	within   time.Duration // updated not longer ago; 0 = whenever
 	archived bool          // archived sessions too
+	needs    bool          // only those that need the operator
 }
 
 // The times that the menu offers.
@@ -84,7 +85,7 @@ func lapse(d time.Duration) string {
 }
 
 // sieve is a bit for every criterion, so that a session can be told which of them it fails.
-type sieve uint8
+type sieve uint16
 
 const (
 	byText sieve = 1 << iota
@@ -95,6 +96,7 @@ const (
 	byTime
 	byArchive
 	bySight // the viewpoint may not see it and hidden rows are left out
+	byNeed
 )
 
 // question is all that decides which sessions are in view. It is asked beside the screen and holds nothing that changes.
@@ -108,7 +110,7 @@ type question struct {
 
 // narrows reports whether rows have to match to be in view.
 func (q *question) narrows() bool {
-	return strings.TrimSpace(q.query) != "" || q.kinds != 0 || q.channel != "" || q.live || q.within != 0
+	return strings.TrimSpace(q.query) != "" || q.kinds != 0 || q.channel != "" || q.live || q.needs || q.within != 0
 }
 
 // fails is every criterion a session does not meet.
@@ -126,6 +128,7 @@ func (q *question) fails(c *candidate, words []word) sieve {
 	set(byLive, q.live && !live(h))
 	set(byTime, q.within != 0 && q.now.Sub(time.UnixMilli(h.UpdatedAt)) > q.within && !live(h))
 	set(byArchive, !q.archived && h.Flags.Has(core.FlagArchived))
+	set(byNeed, q.needs && !needsYou(h))
 	set(bySight, q.seen != nil && !q.seen[h.Key])
 	set(byText, len(words) > 0 && !c.matches(words))
 	return f
@@ -133,8 +136,14 @@ func (q *question) fails(c *candidate, words []word) sieve {
 
 func live(h *core.Head) bool { return h.Run == core.RunRunning || h.Run == core.RunQueued }
 
+// needsYou reports whether somebody has to do something about a session: its run waits for a person, the last one failed, or what it had
+// to tell did not go out. Of a mirrored one that is somebody else's to do, and what is archived is done with.
+func needsYou(h *core.Head) bool {
+	return h.Flags&(core.FlagAsks|core.FlagFailed|core.FlagUndelivered) != 0 && h.Flags&(core.FlagMirrored|core.FlagArchived) == 0
+}
+
 // findings are the answer: the sessions that meet every criterion, and those that stay in view all the same — main sessions that are too
-// old (R050), and the one under the cursor once it has ended or grown old: what is being read is not taken away. matches is nil when rows
+// old (R050), and the one under the cursor once it has ended, grown old or been seen to: what is being read is not taken away. matches is nil when rows
 // need not match.
 type findings struct {
 	matches map[string]bool // true = found, false = kept in view
@@ -147,6 +156,7 @@ type findings struct {
 // facets count what each choice of the menu would leave, the other criteria being as they are.
 type facets struct {
 	live, archived int
+	needs          int
 	kinds          [len(kindsShown)]int
 	within         [len(withins)]int
 	agents         map[string]int
@@ -175,7 +185,7 @@ func ask(q question, list []candidate, counted bool) findings {
 			if a.matches != nil {
 				a.matches[c.head.Key] = true
 			}
-		case fails == byTime && c.head.Kind == core.KindMain, fails&^(byTime|byLive) == 0 && c.head.Key == q.keep:
+		case fails == byTime && c.head.Kind == core.KindMain, fails&^(byTime|byLive|byNeed) == 0 && c.head.Key == q.keep:
 			a.matches[c.head.Key] = false
 		}
 		if counted {
@@ -191,6 +201,9 @@ func (f *facets) count(q *question, c *candidate, fails sieve) {
 	but := func(bit sieve) bool { return fails&^bit == 0 }
 	if but(byLive) && live(h) {
 		f.live++
+	}
+	if but(byNeed) && needsYou(h) {
+		f.needs++
 	}
 	if but(byArchive) && h.Flags.Has(core.FlagArchived) {
 		f.archived++
@@ -235,6 +248,9 @@ func (c criteria) words() []string {
 	}
 	if c.live {
 		list = append(list, "live")
+	}
+	if c.needs {
+		list = append(list, "needs you")
 	}
 	if c.within != 0 {
 		list = append(list, "updated within "+lapse(c.within))

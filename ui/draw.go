@@ -52,7 +52,11 @@ func (m *Model) treePosition() []run {
 	if len(m.tree.rows) <= m.tree.height {
 		return nil
 	}
-	return []run{{m.k.dim, strconv.Itoa(m.tree.index+1) + "/" + strconv.Itoa(len(m.tree.rows))}}
+	at, all := m.tree.count()
+	if at == 0 {
+		return []run{{m.k.dim, strconv.Itoa(all)}}
+	}
+	return []run{{m.k.dim, strconv.Itoa(at) + "/" + strconv.Itoa(all)}}
 }
 
 func (m *Model) drawTranscript() {

@@ -156,6 +156,9 @@ func (m *Model) runFilter() tea.Cmd {
 
 func (m *Model) setFindings(query string, a findings) {
 	m.filter.query, m.filter.findings = query, a
+	if f := m.menu(); f != nil {
+		f.most = max(f.most, len(m.choices()))
+	}
 	m.tree.setMatches(a.matches, a.keep)
 	m.barsDirty, m.dirty = true, true
 }

@@ -12,7 +12,8 @@ import (
 
 // filterMenu is the layer with every filter and how many sessions each choice would leave.
 type filterMenu struct {
-	at string // id of the choice under the cursor: it stays on it when counts change what is listed
+	at   string // id of the choice under the cursor: it stays on it when counts change what is listed
+	most int    // choices that were ever listed while it is open: the box does not shrink
 }
 
 const menuWide = 52
@@ -53,6 +54,7 @@ func (m *Model) choices() []choice {
 	list := []choice{
 		{id: "live", label: "live only", count: strconv.Itoa(f.live), on: c.live, many: true, set: func(c *criteria) { c.live = !c.live }},
 		{id: "archived", label: "archived too", count: "+" + strconv.Itoa(f.archived), on: c.archived, many: true, set: func(c *criteria) { c.archived = !c.archived }},
+		{id: "needs", label: "needs you", count: strconv.Itoa(f.needs), on: c.needs, many: true, set: func(c *criteria) { c.needs = !c.needs }},
 		{heading: true, label: "Updated within"},
 	}
 	for i, d := range withins {
@@ -167,7 +169,7 @@ func (f *filterMenu) draw(m *Model) []string {
 	w, room := m.layerRoom(menuWide)
 	list := m.choices()
 	at := f.index(list)
-	rows := min(room-2, len(list)+1)
+	rows := min(room-2, max(len(list), f.most)+1)
 	k := &m.k.panel
 	left := strconv.Itoa(m.filter.found) + " of " + plural(m.filter.all, "session")
 	lines := []string{newLine(w-2).add(k.strong, " shows "+left).add(k.accent, prefixed("  / ", m.filter.input.Value())).end(k.text)}

@@ -44,7 +44,24 @@ func floor() *uitest.Board {
 	for _, x := range floorExchanges() {
 		b.PutExchange(x)
 	}
+	for _, d := range floorDeliveries() {
+		b.PutDelivery(d)
+	}
 	return b
+}
+
+// floorDeliveries are outbound texts in every state.
+func floorDeliveries() []core.Delivery {
+	lounge, incidents, ops := "agent:main:telegram:group:-100184", "agent:ops:discord:channel:991", "agent:ops:main"
+	telegram, discord := core.DeliveryContext{Channel: "telegram", To: "group:-100184"}, core.DeliveryContext{Channel: "discord", To: "channel:991", ThreadID: "3"}
+	return []core.Delivery{
+		{ID: "d-sent", SessionKey: lounge, Route: telegram, Text: "The freeze is over.", State: core.DeliveryDelivered, Attempts: 1, CreatedAt: at(3 * time.Hour)},
+		{ID: "d-lost", SessionKey: incidents, RunID: "r-slow", Route: discord, Text: "db-1 is slow since 02:00.\nWe are on it.", State: core.DeliveryUnknown, Attempts: 1, CreatedAt: at(2 * time.Hour)},
+		{ID: "d-gave", SessionKey: ops, RunID: "x-five/announce", Route: core.DeliveryContext{Channel: "slack", To: "channel:ops", ThreadID: "7"}, Text: "logrotate restarted orders-api at 05:40; the line is being removed.", State: core.DeliveryGaveUp, Attempts: 4, LastError: "webhook: 503 Service Unavailable", CreatedAt: at(48 * time.Minute)},
+		{ID: "d-block", SessionKey: incidents, Route: discord, Text: "hello", State: core.DeliveryBlocked, Rule: "session.sendPolicy.rules[0]: deny {channel: discord, chatType: group}", CreatedAt: at(5 * time.Hour)},
+		{ID: "d-wait", SessionKey: lounge, Route: telegram, Text: "Backup is through.", State: core.DeliveryPending, Attempts: 2, LastError: "webhook: connection refused", NextAttemptAt: at(-17 * time.Second), CreatedAt: at(20 * time.Second)},
+		{ID: "d-nowhere", SessionKey: ops, Text: "to whom?", State: core.DeliveryUndeliverable, CreatedAt: at(26 * time.Hour)},
+	}
 }
 
 func floorRuns() []core.Run {
@@ -113,6 +130,7 @@ func hostileRecords(b *uitest.Board, i int, key string) {
 		x.Steps = append(x.Steps, core.ExchangeStep{Name: pick(n), Speaker: pick(n + 1), From: pick(n + 2), Message: pick(n + 3), Reply: pick(n + 4), Run: core.Run{ID: pick(n + 5), State: core.RunState(pick(n)), Model: pick(n + 6)}})
 	}
 	b.PutExchange(x)
+	b.PutDelivery(*x.Delivery)
 }
 
 // floorExchanges are exchanges in most states they may be in; the first has five turns and told its chat.

@@ -32,7 +32,7 @@ func (m *Model) load() tea.Cmd {
 	m.link.load++
 	m.fleet.begin()
 	m.barsDirty = true
-	return tea.Batch(m.infoCmd(m.link.load), m.headsCmd(m.link.load, ""))
+	return tea.Batch(m.infoCmd(m.link.load), m.headsCmd(m.link.load, ""), m.holdsCmd(m.link.load))
 }
 
 // fail shows why the view may be behind and tries again, ever more slowly.
@@ -172,6 +172,8 @@ func (m *Model) apply(c core.Change, at core.Rev) impact {
 	case core.ChangeRun:
 		m.fellSilent(c)
 		m.insp.stale = m.insp.stale || shown && (c.Run == nil || c.Run.SessionKey == m.insp.key)
+	case core.ChangeHold:
+		m.hearHold(c)
 	case core.ChangeGeneration:
 		m.insp.stale = m.insp.stale || shown
 	}

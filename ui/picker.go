@@ -165,9 +165,18 @@ func (msg pickedMsg) apply(m *Model) tea.Cmd {
 	return nil
 }
 
+// height is that of the box: what is typed does not change it.
+func (p *picker) height(room int) int {
+	all := min(len(p.list), pickerMost)
+	if p.first != "" {
+		all++
+	}
+	return min(room, 2+1+max(all, 1))
+}
+
 func (p *picker) draw(m *Model) []string {
 	w, room := m.layerRoom(pickerWide)
-	h := min(room, 2+1+max(p.lines(), 1))
+	h := p.height(room)
 	k := &m.k.panel
 	lines := []string{p.field.line(w-2, "/ ", k)}
 	rows := h - 3
@@ -177,6 +186,9 @@ func (p *picker) draw(m *Model) []string {
 	}
 	if p.lines() == 0 {
 		lines = append(lines, newLine(w-2).add(k.muted, "   no session matches").end(k.text))
+	}
+	for len(lines) < h-2 {
+		lines = append(lines, newLine(w-2).end(k.text))
 	}
 	foot := "enter chooses · esc closes"
 	return m.panel(p.title, foot, lines, w, h)
@@ -200,11 +212,7 @@ func (p *picker) line(m *Model, i, w int) string {
 	if h.Key == p.here {
 		note = "this session · " + note
 	}
-	if name == safe.Column(shortKey(h.Key)) {
-		name = ""
-	}
-	if name != "" {
-		l.add(sh.text, safe.Cut(name, l.left/2)).space(sh.text, 2)
-	}
+	cell(l, sh.text, name, (w-6)*2/5)
+	l.space(sh.text, 1)
 	return l.add(sh.muted, safe.CutMiddle(note, l.left-1)).end(sh.text)
 }

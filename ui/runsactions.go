@@ -12,13 +12,14 @@ import (
 
 // viewScopeActions open the views that take the place of the panes, and are what can be done in them.
 func viewScopeActions() []action {
-	return slices.Concat(openingActions(), inViewActions(), runsActions(), exchangeActions())
+	return slices.Concat(openingActions(), inViewActions(), runsActions(), exchangeActions(), deliveryActions(), holdActions())
 }
 
 func openingActions() []action {
 	return []action{
 		{id: "runs.open", keys: []string{"r"}, text: "runs: what runs, waits and ended, with the reasons", hint: "runs", over: true, run: (*Model).openRuns, off: onScreen(inRuns)},
 		{id: "exchanges.open", keys: []string{"e"}, text: "exchanges: what this session and others said to each other", hint: "exchanges", over: true, run: (*Model).openExchanges, off: onScreen(inExchanges)},
+		{id: "deliveries.open", keys: []string{"g d"}, text: "deliveries: texts that went out to chats, or could not", over: true, run: (*Model).openDeliveries, off: onScreen(inDeliveries)},
 	}
 }
 
@@ -48,6 +49,7 @@ func runsActions() []action {
 		{id: "runs.stop", keys: []string{"X"}, text: "stop the session and all that it spawned", scope: inRuns, run: (*Model).askStop, off: cannotStop},
 		{id: "runs.retry", keys: []string{"R"}, text: "run the message of a run that failed once more, as a new run", hint: "retry", scope: inRuns, run: (*Model).retryRun, off: cannotRetryRun},
 		{id: "runs.exchange", keys: []string{"e"}, text: "the exchange that this run is part of", hint: "exchange", scope: inRuns, run: (*Model).openRunsExchange, off: noExchange},
+		{id: "runs.hold", keys: []string{"H"}, text: "hold what is queued for the session, or let it go", scope: inRuns, run: (*Model).holdRuns, off: cannotStop},
 		{id: "runs.group", keys: []string{"f"}, text: "all runs, live, queued or failed ones", hint: "which", scope: inRuns, run: (*Model).nextRunGroup},
 		{id: "runs.copy", keys: []string{"y"}, text: "copy the run's id", scope: inRuns, run: (*Model).copyRunID, off: cannotCopyRun},
 	}

@@ -146,6 +146,8 @@ func TestEverySize(t *testing.T) {
 		{"i", "/", "o"},
 		{"esc", "esc", "e", "s", "down"},
 		{"enter", "down", "i"},
+		{"esc", "esc", "g", "d", "s", "down"},
+		{"i"},
 	}
 	for _, keys := range screens {
 		c.press(keys...)

@@ -14,6 +14,7 @@ func viewActions() []action {
 	return []action{
 		{id: "filter.menu", keys: []string{"f"}, text: "filters: kinds, agent, channel, live, updated within, archived, each with what it would leave", run: (*Model).openFilterMenu},
 		{id: "filter.clear", keys: []string{"F"}, text: "clear every filter", run: (*Model).clearFilters, off: noFilter},
+		{id: "filter.needs", keys: []string{"!"}, text: "only sessions that need you: a run asks, the last one failed, or a text did not go out", run: (*Model).toggleNeeds},
 		{id: "archived.toggle", keys: []string{"a"}, text: "show or leave out archived sessions", run: (*Model).toggleArchived},
 		{id: "tree.sort", keys: []string{"S"}, text: "sort by recency, name, tokens or state", run: (*Model).nextOrder},
 		{id: "look.this", keys: []string{"V"}, text: "look through this session's eyes; once more: as the operator", hint: "look as", run: (*Model).lookAsThis, off: cannotLookAsThis},
@@ -51,6 +52,11 @@ func (m *Model) startSeeing() tea.Cmd {
 	}
 	m.linked = s.Filter != "" || s.View != "" && found
 	return tea.Batch(warning, m.applyView(v))
+}
+
+func (m *Model) toggleNeeds() tea.Cmd {
+	m.focusOn(paneTree)
+	return m.narrow(func(c *criteria) { c.needs = !c.needs })
 }
 
 func noFilter(m *Model) string {

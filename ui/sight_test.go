@@ -216,7 +216,7 @@ func TestPickAViewpoint(t *testing.T) {
 	c := newConsole(t, board, 120, 40)
 	c.press("L")
 	require.Contains(t, c.view(), "the operator, who sees everything")
-	require.Contains(t, c.view(), "▌ · Mira  this session · agent:main:main")
+	require.Regexp(t, "▌ · Mira +this session · agent:main:main", c.view())
 	c.press("enter")
 	require.Contains(t, c.header(), "looking as agent:main:main")
 	c.press("L")

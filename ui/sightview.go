@@ -12,7 +12,7 @@ import (
 func (m *Model) sightText(room int) string {
 	s := &m.sight
 	hidden := strconv.Itoa(m.tree.forest.hidden) + " hidden"
-	name := safe.Line(s.viewpoint)
+	name := m.viewpointName()
 	scope := string(s.info.Visibility)
 	if s.info.Effective != s.info.Visibility {
 		scope += " → " + string(s.info.Effective)
@@ -28,6 +28,14 @@ func (m *Model) sightText(room int) string {
 		}
 	}
 	return "as " + safe.KeepTail(name, max(room-3, 1))
+}
+
+// viewpointName is the session that is looked as: a main one by its key, another by its name where it has one, since its key says little.
+func (m *Model) viewpointName() string {
+	if h := m.fleet.heads[m.sight.viewpoint]; h != nil && h.Kind != core.KindMain && safe.Column(h.Title) != "" {
+		return m.placed(m.sight.viewpoint)
+	}
+	return safe.Line(m.sight.viewpoint)
 }
 
 // why tells what makes the scope another than the configured one.

@@ -65,9 +65,11 @@ const (
 
 // stand is what is kept of views while they are closed.
 type stand struct {
-	ticking   bool // a tick is on its way
-	runs      *runsView
-	exchanges *exchangeList
+	ticking    bool // a tick is on its way
+	runs       *runsView
+	exchanges  *exchangeList
+	deliveries *deliveries
+	holds      map[string]bool // what is held: session keys, "agent:" and agent ids, "" for all
 }
 
 // stage is the topmost view, nil when the panes are seen. What lies over it does not count.

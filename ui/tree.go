@@ -7,6 +7,7 @@ type tree struct {
 	at      []int // node → its row, -1 when it is not in view
 	folded  map[string]bool
 	matches map[string]bool // of the filter; nil = no filter
+	found   map[string]int  // of it, by the agent they run under
 
 	cursor string // node id, "" until there is a row
 	index  int    // its row
@@ -64,7 +65,12 @@ func (t *tree) locate() int {
 
 // setMatches shows what a filter found, nil for no filter. A cursor that is neither among it nor kept goes to the first that is.
 func (t *tree) setMatches(matches map[string]bool, keep string) {
-	t.matches = matches
+	t.matches, t.found = matches, map[string]int{}
+	for key, is := range matches {
+		if i, ok := t.forest.find(key); ok && is {
+			t.found[t.forest.nodes[i].agent]++
+		}
+	}
 	t.reflow()
 	if matches != nil && !matches[t.cursor] && (t.cursor == "" || t.cursor != keep) && len(t.rows) > 0 {
 		t.jump(t.firstSession())
@@ -199,6 +205,20 @@ func (t *tree) in() bool {
 		t.move(1)
 	}
 	return true
+}
+
+// count is which of the sessions in the rows the cursor is on, 0 on an agent, and how many there are. Rows that stand there only for the
+// sake of others do not count.
+func (t *tree) count() (at, all int) {
+	for i, r := range t.rows {
+		if t.forest.nodes[r.node].isAgent() || r.aside && !r.pinned {
+			continue
+		}
+		if all++; i == t.index {
+			at = all
+		}
+	}
+	return at, all
 }
 
 // visible reports whether a session is on the screen, so that a change of it has to be drawn.

@@ -49,6 +49,7 @@ type forest struct {
 	owned map[string]int // sessions by the agent they run under
 
 	sessions, live int
+	needs          int // sessions that need the operator, whether they are in the forest or not
 
 	list   []candidate // every session there is, whether it is in the forest or not
 	hidden int         // of them, those that the viewpoint may not see
@@ -152,6 +153,9 @@ func (f *forest) addSessions(in *buildInput) map[string]adrift {
 	for i := range f.list {
 		c := &f.list[i]
 		h := c.head
+		if needsYou(h) {
+			f.needs++
+		}
 		if !in.sees(c) && (in.archived || !h.Flags.Has(core.FlagArchived)) {
 			f.hidden++
 		}

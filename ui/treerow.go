@@ -80,9 +80,14 @@ func foldMark(n *node, r row) string {
 
 func (v treeView) agent(l *line, sh *shades, n *node, r row) {
 	l.add(sh.muted, foldMark(n, r)+" ")
-	total := plural(v.tree.forest.owned[n.agent], "session")
+	all := v.tree.forest.owned[n.agent]
+	total, short := plural(all, "session"), count(int64(all))
+	if v.tree.matches != nil {
+		short = count(int64(v.tree.found[n.agent])) + " of " + short
+		total = short
+	}
 	if l.left < 24 {
-		total = count(int64(v.tree.forest.owned[n.agent]))
+		total = short
 	}
 	l.add(sh.strong, safe.Cut(safe.Column(n.agent), l.left-len(total)-2))
 	l.space(sh.text, l.left-len(total)-1).add(sh.dim, total)

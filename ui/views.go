@@ -22,6 +22,7 @@ type SavedView struct {
 	Agent    string          `json:"agent,omitempty"`
 	Channel  string          `json:"channel,omitempty"`
 	Live     bool            `json:"live,omitempty"`
+	Needs    bool            `json:"needsYou,omitempty"`
 	Minutes  int             `json:"withinMinutes,omitempty"`
 	Archived bool            `json:"archived,omitempty"`
 	LookAs   string          `json:"lookAs,omitempty"` // session key
@@ -52,7 +53,7 @@ func (v *SavedView) check() error {
 func (m *Model) view(name string) SavedView {
 	c := m.filter.criteria
 	v := SavedView{
-		Name: name, Text: strings.TrimSpace(m.filter.input.Value()), Kinds: c.kinds.kinds(), Agent: c.agent, Channel: c.channel, Live: c.live,
+		Name: name, Text: strings.TrimSpace(m.filter.input.Value()), Kinds: c.kinds.kinds(), Agent: c.agent, Channel: c.channel, Live: c.live, Needs: c.needs,
 		Minutes: int(c.within / time.Minute), Archived: c.archived, LookAs: m.sight.viewpoint, Scope: m.sight.scope, Hide: m.looking.hide,
 	}
 	if m.order != byRecency {
@@ -64,7 +65,7 @@ func (m *Model) view(name string) SavedView {
 // words tell what a view sets.
 func (v *SavedView) words() string {
 	kinds, _ := sortsNamed(v.Kinds)
-	c := criteria{kinds, v.Agent, v.Channel, v.Live, time.Duration(v.Minutes) * time.Minute, v.Archived}
+	c := criteria{kinds, v.Agent, v.Channel, v.Live, time.Duration(v.Minutes) * time.Minute, v.Archived, v.Needs}
 	var words []string
 	if v.Sort != "" {
 		words = append(words, "sort "+v.Sort)
@@ -96,7 +97,7 @@ func (m *Model) applyView(v SavedView) tea.Cmd {
 func (m *Model) takeView(v SavedView) {
 	kinds, _ := sortsNamed(v.Kinds)
 	m.order, _ = orderNamed(v.Sort)
-	m.filter.criteria = criteria{kinds, v.Agent, v.Channel, v.Live, time.Duration(v.Minutes) * time.Minute, v.Archived}
+	m.filter.criteria = criteria{kinds, v.Agent, v.Channel, v.Live, time.Duration(v.Minutes) * time.Minute, v.Archived, v.Needs}
 	m.closeFilter()
 	m.filter.input.SetValue(v.Text)
 	m.looking.hide = v.Hide
