@@ -152,7 +152,7 @@ func TestTheTreeIsWhatTheToolsShow(t *testing.T) {
 			keys, fleet = append(keys, key), append(fleet, s)
 		}
 		sessionsIn(rt, store, fleet...)
-		text := fmt.Sprintf(`agents: {defaults: {sandbox: {mode: %q, sessionToolsVisibility: %q}}}, tools: {agentToAgent: {enabled: %t, allow: %s}, `,
+		text := fmt.Sprintf(`agents: {defaults: {sandbox: {mode: %q, sessionToolsVisibility: %q}}}, tools: {subagents: {tools: {allow: ["sessions_list"]}}, agentToAgent: {enabled: %t, allow: %s}, `,
 			rapid.SampledFrom([]string{"off", "all", "non-main"}).Draw(rt, "sandbox"), rapid.SampledFrom([]string{"spawned", "all"}).Draw(rt, "clamp"),
 			rapid.Bool().Draw(rt, "a2a"), rapid.SampledFrom([]string{`[]`, `["main"]`, `["main", "o*"]`}).Draw(rt, "allow"))
 		scope := rapid.SampledFrom(core.Visibilities).Draw(rt, "scope")
