@@ -146,10 +146,18 @@ func (m *Model) compose() string {
 	return strings.Join(lines, "\n")
 }
 
-// corner is where the box of a layer lies: a view where the panes are, any other in the middle.
+// placed is a layer that says itself where its box lies.
+type placed interface {
+	place(m *Model, box []string) (x, y int)
+}
+
+// corner is where the box of a layer lies: a view where the panes are, any other that has no place of its own in the middle.
 func (m *Model) corner(l layer, box []string) (x, y int) {
-	if _, ok := l.(stage); ok {
+	switch l := l.(type) {
+	case stage:
 		return 0, 1
+	case placed:
+		return l.place(m, box)
 	}
 	return (m.w - ansi.StringWidth(box[0])) / 2, (m.h - len(box)) / 2
 }

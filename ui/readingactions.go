@@ -20,7 +20,7 @@ func readingActions() []action {
 	return []action{
 		{id: "message.next", keys: []string{"J", "shift+down"}, text: "next message", scope: inTranscript, run: stepBy(1)},
 		{id: "message.previous", keys: []string{"K", "shift+up"}, text: "previous message", scope: inTranscript, run: stepBy(-1)},
-		{id: "message.open", keys: []string{"enter"}, text: "unfold or fold this message; ⇄ goes to the session it came from", hint: "open", scope: inTranscript, run: (*Model).enterMessage},
+		{id: "message.open", keys: []string{"enter"}, text: "unfold or fold this message; ⇄ goes to the session it came from; where there is nothing to open, write to the session", hint: "open", scope: inTranscript, run: (*Model).enterMessage},
 		{id: "message.cross", keys: []string{"c"}, text: "go to the other side: where it came from, or the session its call names", scope: inTranscript, run: (*Model).cross, off: oneSided},
 		{id: "jump.back", keys: []string{"backspace", "ctrl+o"}, text: "back to where the last jump began", scope: inTranscript, run: (*Model).goBack, off: noTrail},
 		{id: "find.edit", keys: []string{"/"}, text: "search this transcript, as it was written", hint: "search", scope: inTranscript, run: (*Model).editFind, off: noSearch},

@@ -243,7 +243,7 @@ func TestPasteOfFiveThousandLines(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&text, "line %d\twith a tab \x1b[31m and \u202e 会議\r\n", i)
 	}
-	for _, keys := range [][]string{{"s"}} {
+	for _, keys := range [][]string{{"s"}, {"enter", "C"}} {
 		b := talkBoard()
 		c := newConsole(t, b, 100, 30)
 		c.open(talkMain)

@@ -46,6 +46,9 @@ func (m *Model) fitTranscript() {
 		if m.find.active() {
 			h--
 		}
+		if c := m.composing(); c != nil {
+			h = max(h-c.rows(m), 1)
+		}
 		m.trans.resize(w, h)
 	}
 }

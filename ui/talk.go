@@ -29,6 +29,7 @@ func (m *Model) tooQuick() bool { return m.keyGap >= 0 && m.keyGap < quickly }
 func talkActions() []action {
 	return []action{
 		{id: "message.send", keys: []string{"s"}, text: "send a message, as the operator or as a session, and wait for the reply", hint: "send", run: (*Model).openSend, off: cannotSend},
+		{id: "message.compose", keys: []string{"C"}, text: "write a line to the session, as the operator", hint: "write", scope: inTranscript, run: (*Model).openComposer, off: cannotCompose},
 	}
 }
 

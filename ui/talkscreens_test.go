@@ -68,6 +68,16 @@ func talkScreens() []struct {
 			b.End("run-1", core.OutcomeError, "the model mock-1 answered 500 three times: upstream overloaded")
 			c.elapse(4 * time.Second)
 		}},
+		{"composer", func(c *console, _ *uitest.Talk) {
+			c.press("enter", "C")
+			c.typed("run the tests")
+		}},
+		{"composer-denied", func(c *console, b *uitest.Talk) {
+			c.press("enter", "C")
+			c.typed("run the tests")
+			b.Refuse(core.Errorf(core.CodeSendDenied, "sending is denied by rules[0] {channel: discord}").Because("session.sendPolicy.rules[0]"))
+			c.slowly("enter")
+		}},
 		{"send-again", func(c *console, _ *uitest.Talk) {
 			c.press("s")
 			c.typed("Run the tests.")

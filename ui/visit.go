@@ -86,13 +86,26 @@ func noTrail(m *Model) string {
 func (m *Model) enterMessage() tea.Cmd {
 	msg := m.trans.current()
 	if msg == nil {
-		return nil
+		return m.composeIf("")
 	}
 	if p, ok := core.ProvenanceOf(msg.Raw); ok && p.Kind == "inter_session" && p.SourceSessionKey != "" {
 		return m.cross()
 	}
 	if !m.trans.toggle() {
-		m.said = "nothing is folded in this message"
+		return m.composeIf("nothing is folded in this message")
+	}
+	return nil
+}
+
+// composeIf opens the composer where enter has nothing to open, or says why it does not.
+func (m *Model) composeIf(said string) tea.Cmd {
+	why := cannotCompose(m)
+	if why == "" {
+		return m.openComposer()
+	}
+	m.said = said + prefixed(" · ", why)
+	if said == "" {
+		m.said = why
 	}
 	return nil
 }
