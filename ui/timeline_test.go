@@ -93,7 +93,7 @@ func TestExchangeOfAMessage(t *testing.T) {
 	require.Equal(t, "x-five", c.m.stage().(*timeline).id, "the run of turn 1 wrote messages 1 and 2")
 	c.press("esc")
 	c.open("agent:research:main")
-	c.press("enter", "e")
+	c.press("e")
 	require.Equal(t, "this message is part of no exchange: these are all of the session", c.footer())
 	require.Equal(t, inExchanges, c.m.scope())
 	require.Len(t, c.m.stage().base().rows.ids, 4)
