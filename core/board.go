@@ -54,6 +54,7 @@ type Info struct {
 	Missing  map[string]string `json:"missing,omitempty"`  // verb → why this board cannot do it
 	Agents   []AgentInfo       `json:"agents"`             // configured ones, then those only the store knows, by id
 	Channels []string          `json:"channels,omitempty"` // configured names
+	Models   []string          `json:"models,omitempty"`   // configured "provider/model"
 	Names    Naming            `json:"names"`
 	Tools    []string          `json:"tools,omitempty"` // of a session actor: what it may call
 }

@@ -26,6 +26,9 @@ const composerMost = 2000
 // is answered instead.
 func (m *Model) openComposer() tea.Cmd {
 	key := m.subject()
+	if m.asks(key) {
+		return m.openReply()
+	}
 	d := m.drafts.all[sendDraft(key)]
 	if strings.ContainsAny(d.Text, "\n\r") || len(d.Text) > composerMost || d.As != "" {
 		return m.openSend()

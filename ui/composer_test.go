@@ -105,5 +105,5 @@ func TestNoComposerOnAMirror(t *testing.T) {
 	c.slowly("enter", "enter")
 	require.Nil(t, c.m.composing())
 	require.Contains(t, c.footer(), "nothing is folded in this message · ")
-	require.Contains(t, c.footer(), "is mirrored")
+	require.Contains(t, c.footer(), "mirrored, read only: o adopts")
 }

@@ -16,13 +16,15 @@ type form struct {
 	fields []*formField
 	area   *formArea // below the fields, nil = none
 	at     int       // what has the keyboard: a field, or len(fields) for the area
-	// about is told below the fields, in at most h lines of w cells.
+	// above is told over the fields, and about below them, each in at most h lines of w cells.
+	above  func(m *Model, w, h int) []string
 	about  func(m *Model, w, h int) []string
 	submit func(m *Model) tea.Cmd
 	keys   []formKey // its own
 	closed func(m *Model) tea.Cmd
 	// trouble is why the last submit was refused.
 	trouble string
+	busy    bool // its command is on its way
 }
 
 // formField is one line of a form.
@@ -173,6 +175,9 @@ func (f *form) dismissed(m *Model) tea.Cmd {
 
 func (f *form) hints(m *Model) []hint {
 	list := []hint{{"ctrl+s", f.verb}}
+	if f.busy {
+		list[0].text = "on its way"
+	}
 	if f.stops() > 1 {
 		list = append(list, hint{"tab", "next field"})
 	}
@@ -204,7 +209,7 @@ func (f *form) draw(m *Model) []string {
 }
 
 func (f *form) drawing(m *Model, w, room int) formDrawing {
-	var d formDrawing
+	d := formDrawing{lines: f.lead(m, w, room)}
 	for i, field := range f.fields {
 		if i == f.at {
 			d.focus = len(d.lines)
@@ -235,6 +240,7 @@ const (
 
 // heights shares the lines that the fields leave among the text and what is told below it.
 func (f *form) heights(m *Model, w, room int) (area, about int) {
+	room -= len(f.lead(m, w, room))
 	for _, field := range f.fields {
 		room -= 1 + len(wrongLines(m, field.wrong, w))
 	}
@@ -244,6 +250,14 @@ func (f *form) heights(m *Model, w, room int) (area, about int) {
 	room -= 1 + len(wrongLines(m, f.area.wrong, w))
 	about = len(f.tail(m, w, max(room-areaLeast, 1)))
 	return clamp(room-about, 1, max(f.area.lines, 1)), about
+}
+
+// lead is what stands over the fields: a third of the room at most.
+func (f *form) lead(m *Model, w, room int) []string {
+	if f.above == nil {
+		return nil
+	}
+	return f.above(m, w, max(room/3, 1))
 }
 
 // tail is what stands below the fields: what was refused, and what the form tells.

@@ -138,7 +138,7 @@ var named = map[string]tea.KeyType{
 	"left": tea.KeyLeft, "right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
 	"ctrl+c": tea.KeyCtrlC, "ctrl+d": tea.KeyCtrlD, "ctrl+u": tea.KeyCtrlU, "backspace": tea.KeyBackspace, "ctrl+t": tea.KeyCtrlT, "ctrl+n": tea.KeyCtrlN, "ctrl+l": tea.KeyCtrlL, "f1": tea.KeyF1, "f2": tea.KeyF2,
 	"ctrl+f": tea.KeyCtrlF, "ctrl+o": tea.KeyCtrlO, "ctrl+x": tea.KeyCtrlX, "shift+down": tea.KeyShiftDown, "shift+up": tea.KeyShiftUp,
-	"ctrl+a": tea.KeyCtrlA, "ctrl+r": tea.KeyCtrlR, "ctrl+s": tea.KeyCtrlS, "ctrl+w": tea.KeyCtrlW, "ctrl+k": tea.KeyCtrlK, "delete": tea.KeyDelete,
+	"ctrl+a": tea.KeyCtrlA, "ctrl+y": tea.KeyCtrlY, "ctrl+r": tea.KeyCtrlR, "ctrl+s": tea.KeyCtrlS, "ctrl+w": tea.KeyCtrlW, "ctrl+k": tea.KeyCtrlK, "delete": tea.KeyDelete,
 }
 
 func keyMsg(key string) tea.KeyMsg {

@@ -117,7 +117,7 @@ func (m *Model) chosen() []string {
 // marksNotice says what can be done with what is marked.
 func (m *Model) marksNotice() string {
 	text := strconv.Itoa(len(m.marks.keys)) + " marked"
-	for _, each := range [...]struct{ id, verb string }{{"session.archive", "archives"}, {"session.export", "exports"}, {"session.read", "takes as read"}} {
+	for _, each := range [...]struct{ id, verb string }{{"session.archive", "archives"}, {"policy.open", "sets policy"}, {"session.export", "exports"}, {"session.read", "takes as read"}} {
 		if a := m.action(each.id); a != nil && a.off(m) == "" {
 			text += " · " + m.keyFor(each.id) + " " + each.verb
 		}

@@ -73,7 +73,8 @@ func keepText(text string) any {
 // elsewhere before it has come.
 type arrival struct {
 	key   string
-	asked bool // by the command line: to miss it is worth a word
+	asked bool // by the command line or the operator: to miss it is worth a word
+	sure  bool // wherever the cursor has gone meanwhile
 }
 
 // arrive puts the cursor on the session to open on once the tree holds it, and says so when it never will.
@@ -82,14 +83,17 @@ func (m *Model) arrive() tea.Cmd {
 	switch {
 	case a.key == "":
 		return nil
-	case m.tree.held && !m.lastKey.IsZero():
+	case m.tree.held && !m.lastKey.IsZero() && !a.sure:
 		m.arrival = arrival{} // the operator has chosen a row already
 		return nil
 	case m.tree.goTo(a.key):
 		m.arrival = arrival{}
 		return nil
-	case m.fleet.loaded == 0 || m.link.buildAgain:
+	case m.fleet.loaded == 0 || m.link.buildAgain, a.sure && m.fleet.heads[a.key] == nil:
 		return nil
+	case a.sure: // the filter leaves it out
+		m.arrival = arrival{}
+		return m.visitTo(target{key: a.key})
 	}
 	if h := m.fleet.heads[a.key]; a.asked && h != nil && h.Flags.Has(core.FlagArchived) && !m.filter.archived {
 		m.filter.archived = true

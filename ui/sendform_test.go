@@ -344,7 +344,7 @@ func TestCannotSend(t *testing.T) {
 	c := newConsole(t, talkBoard(), 100, 30)
 	c.open(talkOld)
 	c.press("s")
-	require.Contains(t, c.footer(), "is mirrored from another place and read only")
+	require.Contains(t, c.footer(), "mirrored, read only: o adopts")
 	require.Empty(t, c.m.layers)
 	_, store := newTroop(t)
 	c = newConsole(t, boardOver(t, store, "", core.Actor{Kind: core.ActorOperator, ReadOnly: true}), 100, 30)

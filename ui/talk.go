@@ -30,6 +30,16 @@ func talkActions() []action {
 	return []action{
 		{id: "message.send", keys: []string{"s"}, text: "send a message, as the operator or as a session, and wait for the reply", hint: "send", run: (*Model).openSend, off: cannotSend},
 		{id: "message.compose", keys: []string{"C"}, text: "write a line to the session, as the operator", hint: "write", scope: inTranscript, run: (*Model).openComposer, off: cannotCompose},
+		{id: "message.reply", keys: []string{"ctrl+y"}, text: "answer for the agent, where a run waits for you", hint: "answer", run: (*Model).openReply, off: nothingAsks},
+		{id: "session.new", keys: []string{"N"}, text: "a new session: agent, label, model", run: (*Model).openNew, off: cannotDo},
+		{id: "policy.open", keys: []string{"p"}, text: "send policy: inherit, allow or deny, with the verdict and its rule", hint: "policy", run: (*Model).openPolicy, off: cannotSetPolicy},
+		{id: "policy.test", text: "try the send policy on any channel, chat type and key", run: (*Model).openTester, off: cannotTest},
+		{id: "session.edit", keys: []string{"c", "f2"}, text: "label, model and thinking of the session", scope: inTree, run: (*Model).openSettings, off: cannotEdit},
+		{id: "session.stop", keys: []string{"K"}, text: "stop the session, or those marked, with all that they spawned", scope: inTree, run: (*Model).askStopChosen, off: cannotEnd},
+		{id: "session.reset", keys: []string{"ctrl+x"}, text: "begin the session anew, or those marked: an empty transcript, the old one kept", scope: inTree, run: (*Model).askReset, off: cannotReset},
+		{id: "session.delete", keys: []string{"D", "delete"}, text: "delete the session, or those marked; what was said stays readable", scope: inTree, run: (*Model).askDelete, off: cannotDelete},
+		{id: "session.purge", text: "delete the session, or those marked, with their transcripts", scope: inTree, run: (*Model).askPurge, off: cannotDelete},
+		{id: "session.adopt", keys: []string{"o"}, text: "adopt a mirrored session, or those marked: the agent configured here answers from then on", scope: inTree, run: (*Model).askAdopt, off: cannotAdopt},
 	}
 }
 
@@ -51,9 +61,17 @@ func (m *Model) noneAnswers(key string) string {
 	case h == nil:
 		return "there is no session " + key
 	case h.Flags.Has(core.FlagMirrored):
-		return m.nameFor(key) + " is mirrored from another place and read only"
+		return m.mirrored(key)
 	}
 	return ""
+}
+
+func cannotEdit(m *Model) string {
+	key := m.subject()
+	if key == "" {
+		return "choose a session"
+	}
+	return firstOf(cannotDo(m), m.allMirrored([]string{key}))
 }
 
 // openSend opens the send form on the session that is read. The form is bound to it, whatever the list does meanwhile (R033).

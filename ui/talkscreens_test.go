@@ -78,6 +78,33 @@ func talkScreens() []struct {
 			b.Refuse(core.Errorf(core.CodeSendDenied, "sending is denied by rules[0] {channel: discord}").Because("session.sendPolicy.rules[0]"))
 			c.slowly("enter")
 		}},
+		{"policy", func(c *console, _ *uitest.Talk) { c.open(talkDM); c.press("p") }},
+		{"policy-set", func(c *console, _ *uitest.Talk) {
+			c.open(talkDM)
+			c.press("p", "a")
+			c.live()
+		}},
+		{"policy-many", func(c *console, _ *uitest.Talk) { c.press("ctrl+a", "p") }},
+		{"policy-test", func(c *console, _ *uitest.Talk) { c.open(talkDM); c.press("p", "t") }},
+		{"new-session", func(c *console, b *uitest.Talk) {
+			b.Agents(core.AgentInfo{ID: "main", Name: "Mira", Configured: true}, core.AgentInfo{ID: "ops", Configured: true})
+			b.Models("mock/one", "mock/two")
+			c.press("ctrl+r", "N", "tab")
+			c.typed("night watch")
+		}},
+		{"settings", func(c *console, b *uitest.Talk) {
+			b.Models("mock/one", "mock/two")
+			c.press("ctrl+r", "c", "tab", "tab", "right")
+		}},
+		{"delete-many", func(c *console, _ *uitest.Talk) { c.press("ctrl+a", "D") }},
+		{"reply", func(c *console, b *uitest.Talk) {
+			b.PutRun(core.Run{ID: "r1", SessionKey: talkOps, State: core.RunRunning, Message: "Shall I deploy 4.2 now?\n\nThe tests are green; two alerts are open."})
+			b.Update(talkOps, func(h *core.Head) { h.Flags |= core.FlagAsks })
+			c.live()
+			c.open(talkOps)
+			c.press("ctrl+y")
+			c.typed("Wait for the alerts.")
+		}},
 		{"send-again", func(c *console, _ *uitest.Talk) {
 			c.press("s")
 			c.typed("Run the tests.")

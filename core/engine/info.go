@@ -23,6 +23,12 @@ func (b *board) Info(ctx context.Context) (core.Info, error) {
 		info.Channels = append(info.Channels, name)
 	}
 	slices.Sort(info.Channels)
+	for provider, p := range b.config.Models.Providers {
+		for _, model := range p.Models {
+			info.Models = append(info.Models, provider+"/"+model.ID)
+		}
+	}
+	slices.Sort(info.Models)
 	err = b.store.View(ctx, func(r core.Reader) error {
 		info.Agents, err = b.agents(r)
 		return err

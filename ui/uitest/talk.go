@@ -264,3 +264,17 @@ func (t *Talk) judge(q core.PolicyQuestion) core.Verdict {
 	}
 	return core.Verdict{Allowed: true, Rule: "default"}
 }
+
+// Agents and Models are what the board says is configured.
+func (t *Talk) Agents(list ...core.AgentInfo) {
+	t.Board.mu.Lock()
+	defer t.Board.mu.Unlock()
+	t.info.Agents = list
+}
+
+// Models are the configured models.
+func (t *Talk) Models(names ...string) {
+	t.Board.mu.Lock()
+	defer t.Board.mu.Unlock()
+	t.info.Models = names
+}

@@ -1,0 +1,128 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"cordboard/core"
+	"cordboard/ui/safe"
+)
+
+// replyForm answers for an agent whose runtime is manual: a run waits until the operator has written its reply (engine.md §3). It is bound
+// to that run.
+type replyForm struct {
+	form
+	key, run string
+	message  string
+	kept     uint64 // version of the text that the draft holds
+}
+
+type replyMsg struct {
+	key  string
+	page core.RecordPage
+	err  error
+}
+
+// openReply looks for the run that waits, then opens the form.
+func (m *Model) openReply() tea.Cmd {
+	key := m.subject()
+	return func() tea.Msg {
+		page, err := guarded(func() (core.RecordPage, error) {
+			return m.env.Board.Records(m.ctx, core.RecordQuery{Kind: core.RecordRuns, Session: key})
+		})
+		return replyMsg{key, page, err}
+	}
+}
+
+func (msg replyMsg) apply(m *Model) tea.Cmd {
+	switch {
+	case m.ended(msg.err):
+		return nil
+	case msg.err != nil:
+		return m.warn("cannot read what waits in " + msg.key + ": " + msg.err.Error())
+	case m.top() != nil && m.topStage() == nil:
+		return nil // something else was opened meanwhile
+	}
+	for i := range msg.page.Runs {
+		if r := &msg.page.Runs[i]; r.SessionKey == msg.key && r.State == core.RunRunning {
+			m.open(newReplyForm(m, msg.key, r))
+			return nil
+		}
+	}
+	return m.toast("nothing waits in " + m.nameFor(msg.key) + " any more")
+}
+
+func replyDraft(key string) string { return "reply " + key }
+
+func newReplyForm(m *Model, key string, r *core.Run) *replyForm {
+	f := &replyForm{key: key, run: r.ID, message: r.Message}
+	f.form = form{
+		title: safe.Line("Answer for " + m.nameFor(key)), verb: "answer", above: f.asked,
+		area:   &formArea{label: "reply", text: newEditor(m.drafts.all[replyDraft(key)].Text), lines: 12},
+		submit: f.reply, closed: f.leave,
+	}
+	f.area.check = func(*Model) string {
+		if !validText(&f.area.text) {
+			return "the reply holds bytes that are no UTF-8 text: ‹x..› marks them"
+		}
+		if f.area.text.blank() {
+			return "the reply is blank"
+		}
+		return ""
+	}
+	f.kept = f.area.text.version
+	return f
+}
+
+// asked is the message to be answered, as much of it as fits.
+func (f *replyForm) asked(m *Model, w, h int) []string {
+	k := &m.k.panel
+	var lines []string
+	for _, text := range safe.Wrap(safe.Block(firstBytes(f.message, 16<<10)), max(w-4, 1)) {
+		lines = append(lines, newLine(w).add(k.accent2, " ▎ ").add(k.text, text).end(k.text))
+	}
+	if len(lines) > h {
+		lines = append(lines[:max(h-1, 0)], newLine(w).add(k.accent2, " ▎ ").add(k.dim, "… the transcript has all of it").end(k.text))
+	}
+	return append(lines, newLine(w).end(k.text))
+}
+
+func (f *replyForm) reply(m *Model) tea.Cmd {
+	c := core.Command{Key: m.newID(), Reply: &core.Reply{Run: f.run, Text: f.area.text.text()}}
+	return m.doForm(&f.form, c, func(m *Model, _ core.Receipt) tea.Cmd {
+		m.drafts.put(replyDraft(f.key), draft{})
+		m.said = "answered for " + m.nameFor(f.key)
+		return m.rememberSoon()
+	})
+}
+
+func (f *replyForm) leave(m *Model) tea.Cmd {
+	f.keepDraft(m)
+	if !f.area.text.blank() {
+		m.said = "kept as a draft: " + m.keyFor("message.reply") + " opens it again"
+	}
+	return m.rememberSoon()
+}
+
+func (f *replyForm) keepDraft(m *Model) {
+	if f.kept != f.area.text.version {
+		f.kept = f.area.text.version
+		m.drafts.put(replyDraft(f.key), draft{Text: f.area.text.text(), At: m.env.Now().UnixMilli()})
+	}
+}
+
+// asks reports whether a run of a session waits on the operator.
+func (m *Model) asks(key string) bool {
+	h := m.fleet.heads[key]
+	return h != nil && h.Flags.Has(core.FlagAsks)
+}
+
+func nothingAsks(m *Model) string {
+	key := m.subject()
+	if key == "" {
+		return "choose a session"
+	}
+	if !m.asks(key) {
+		return "no run of " + m.nameFor(key) + " waits for you"
+	}
+	return cannotDo(m)
+}
