@@ -51,7 +51,7 @@ type action struct {
 
 // actions lists every action, in the order of the footer and of the help. Each area lists its own.
 func actions() []action {
-	return slices.Concat(globalActions(), treeActions(), talkActions(), seeActions(), readingActions(), transcriptActions(), inspectorActions(), viewScopeActions())
+	return slices.Concat(talkActions(), globalActions(), treeActions(), seeActions(), readingActions(), transcriptActions(), inspectorActions(), viewScopeActions())
 }
 
 // globalActions work in every pane.

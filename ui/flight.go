@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -323,6 +324,14 @@ func (m *Model) liveTo(key string) *flight {
 	return nil
 }
 
+// tookOf is how long something took, as people say it.
+func tookOf(d time.Duration) string {
+	if d < 10*time.Second {
+		return strconv.FormatFloat(max(d.Seconds(), 0), 'f', 1, 64) + " s"
+	}
+	return d.Round(time.Second).String()
+}
+
 // taken is how far the message has come, where the run has not ended.
 func (f *flight) taken() string {
 	if f.began {
@@ -338,7 +347,7 @@ func (f *flight) status(now time.Time) string {
 	case f.state == flightLeaving:
 		return "handing it over · " + elapsed
 	case f.state == flightOver && f.end.Outcome == core.OutcomeOK:
-		return "✓ answered after " + seconds(int(f.took.Round(time.Second).Seconds()))
+		return "✓ answered after " + tookOf(f.took)
 	case f.state == flightOver:
 		return "✗ " + failureOf(&f.end)
 	}

@@ -57,7 +57,7 @@ func (f *sendForm) draw(m *Model) []string {
 		return f.form.draw(m)
 	}
 	w, room := m.layerRoom(formWide)
-	return f.view.draw(m, "Message sent", f.faceLines(m, w-2), w, room)
+	return f.view.draw(m, f.flight.title(), f.faceLines(m, w-2), w, room)
 }
 
 func (f *sendForm) point(m *Model) (x, y int) {
@@ -65,6 +65,18 @@ func (f *sendForm) point(m *Model) (x, y int) {
 		return f.form.point(m)
 	}
 	return 1, 1
+}
+
+func (x *flight) title() string {
+	switch {
+	case x.state == flightLeaving:
+		return "Sending"
+	case x.state == flightOver && x.end.Outcome == core.OutcomeOK:
+		return "Answered"
+	case x.state == flightOver:
+		return "No answer"
+	}
+	return "Sent"
 }
 
 const sentLines = 3 // of the message that was sent

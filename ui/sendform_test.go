@@ -80,7 +80,7 @@ func TestSendAndAnswer(t *testing.T) {
 	b.End("run-1", core.OutcomeOK, "All green.")
 	c.live()
 	c.elapse(time.Second)
-	require.Contains(t, c.view(), "✓ answered after 2 s")
+	require.Contains(t, c.view(), "✓ answered after 2.0 s")
 	require.Contains(t, c.view(), "All green.")
 	c.slowly("enter")
 	require.Empty(t, c.m.layers)

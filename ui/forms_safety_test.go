@@ -1,0 +1,98 @@
+package ui
+
+import (
+	"fmt"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"cordboard/core"
+	"cordboard/core/proptest"
+	"cordboard/themes"
+	"cordboard/ui/uitest"
+)
+
+// hostileTalk is a board on which every text that a form can show is hostile.
+func hostileTalk() *uitest.Talk {
+	b := uitest.NewTalk("/data")
+	for i, text := range hostile {
+		b.Put(core.Head{Key: fmt.Sprintf("agent:main:%d%s", i, text), Title: text, Channel: text, UpdatedAt: int64(i), Flags: core.FlagAsks}, core.SessionDetail{
+			Session: core.Session{Label: text, Model: text, ThinkingLevel: text},
+		})
+	}
+	text := func(i int) string { return hostile[i%len(hostile)] }
+	b.Agents(core.AgentInfo{ID: "main", Name: text(0), Configured: true}, core.AgentInfo{ID: text(1), Configured: true})
+	b.Models(text(2), text(3))
+	b.Foresee = func(q core.MessageQuestion) (core.Explanation, error) {
+		n := len(q.To)
+		return core.Explanation{Verdict: core.Verdict{Allowed: n%2 == 0, Rule: text(n), ConfigKey: text(n + 1), Message: text(n + 2)}, Message: &core.Prospect{
+			Runtime: text(n), Held: text(n + 1), Why: text(n + 2), Announce: &core.DeliveryContext{Channel: text(n), To: text(n + 1), ThreadID: text(n + 2)},
+		}}, nil
+	}
+	b.Judge = func(q core.PolicyQuestion) core.Verdict {
+		n := len(q.Key + q.Channel + q.Session)
+		return core.Verdict{Allowed: n%2 == 0, Rule: text(n), ConfigKey: text(n + 1), Message: text(n + 2)}
+	}
+	return b
+}
+
+// R146, R171: whatever is written, pasted, refused, answered and told in a form, no frame is of another size or holds a foreign escape.
+func TestEveryFormIsSound(t *testing.T) {
+	keys := []string{
+		"s", "C", "p", "N", "c", "D", "K", "ctrl+x", "ctrl+y", "enter", "esc", "tab", "shift+tab", "up", "down", "left", "right", "home", "end", "pgup",
+		"pgdown", "backspace", "delete", "ctrl+s", "ctrl+w", "ctrl+u", "ctrl+k", "w", "l", "n", "y", "i", "a", "d", "t", "z", " ", "一", "5",
+	}
+	for _, profile := range []termenv.Profile{termenv.Ascii, termenv.TrueColor} {
+		proptest.Check(t, func(rt *rapid.T) {
+			b := hostileTalk()
+			c := newConsole(rt, b, 80, 24)
+			c.dress(themes.Dark, profile)
+			for range rapid.IntRange(1, 2).Draw(rt, "sizes") {
+				w, h := rapid.IntRange(1, 160).Draw(rt, "w"), rapid.IntRange(1, 50).Draw(rt, "h")
+				c.send(tea.WindowSizeMsg{Width: w, Height: h})
+				for range rapid.IntRange(0, 16).Draw(rt, "steps") {
+					switch step := rapid.IntRange(0, 9).Draw(rt, "step"); step {
+					case 0:
+						c.send(paste(rapid.SampledFrom(hostile).Draw(rt, "pasted")))
+					case 1:
+						if sent := b.Sent(); len(sent) > 0 {
+							outcome := core.OutcomeOK
+							if len(sent)%2 == 0 {
+								outcome = core.OutcomeError
+							}
+							b.End(sent[len(sent)-1].Run, outcome, rapid.SampledFrom(hostile).Draw(rt, "reply"))
+						}
+						c.elapse(flightTick)
+					case 2:
+						b.Refuse(core.Errorf(core.CodeInvalidParams, "%s", rapid.SampledFrom(hostile).Draw(rt, "refusal")).Accept(hostile[:2]...))
+					case 3:
+						b.Refuse(nil)
+					default:
+						c.slowly(rapid.SampledFrom(keys).Draw(rt, "key"))
+					}
+					sound(rt, c.view(), w, h)
+				}
+			}
+		})
+	}
+}
+
+// What is written is sent byte for byte, however hostile it is, once it is text at all.
+func TestHostileTextIsSentAsItIs(t *testing.T) {
+	for _, text := range hostile {
+		b := talkBoard()
+		c := newConsole(t, b, 80, 24)
+		c.open(talkMain)
+		c.press("s")
+		c.form().area.text.set("x" + text)
+		c.press("ctrl+s")
+		if len(b.Sent()) == 0 {
+			require.Contains(t, c.view(), "no UTF-8")
+			continue
+		}
+		require.Equal(t, "x"+text, b.Sent()[0].Text)
+	}
+}
