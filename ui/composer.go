@@ -102,7 +102,7 @@ func (c *composer) send(m *Model) tea.Cmd {
 	if c.flight != nil && c.flight.state == flightLeaving {
 		return nil
 	}
-	return m.sendOnce(outgoing{to: c.key, text: text, wait: waitUsual}, &c.attempt, func(_ *Model, f *flight) { c.flight = f })
+	return m.sendOnce(outgoing{to: c.key, text: text, wait: waitUsual, draft: sendDraft(c.key)}, &c.attempt, func(_ *Model, f *flight) { c.flight = f })
 }
 
 func (c *composer) shows(f *flight) bool { return c.flight == f }
@@ -121,7 +121,7 @@ func (c *composer) landed(m *Model, f *flight, err error) tea.Cmd {
 	}
 	c.keepDraft(m)
 	m.trans.toEnd()
-	return m.rememberSoon()
+	return nil
 }
 
 func (c *composer) keepDraft(m *Model) {

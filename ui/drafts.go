@@ -67,7 +67,8 @@ func (d *drafts) put(id string, now draft) {
 		}
 		return
 	}
-	if had && was.Text == now.Text && was.As == now.As && was.Key == now.Key {
+	sameWait := (was.Wait == nil) == (now.Wait == nil) && (was.Wait == nil || *was.Wait == *now.Wait)
+	if had && was.Text == now.Text && was.As == now.As && was.Key == now.Key && sameWait {
 		return
 	}
 	d.all[id] = now

@@ -18,6 +18,7 @@ type outgoing struct {
 	to, as, text string
 	wait         int    // seconds to wait for the reply; 0 = not at all
 	key          string // idempotency key, "" = none
+	draft        string // id of the draft it was written in
 }
 
 // flight is a message that was sent from here, and what became of it. It outlives the form: the wait goes on when that is closed.
@@ -134,6 +135,9 @@ func (msg sentMsg) apply(m *Model) tea.Cmd {
 		return m.warn("not sent to " + f.to + ": " + msg.err.Error())
 	}
 	f.run, f.state = msg.run, flightOn
+	if m.drafts.all[f.draft].Text == f.text {
+		m.drafts.put(f.draft, draft{}) // its form may have been closed while it was handed over
+	}
 	var cmds []tea.Cmd
 	if f.wait > 0 {
 		cmds = append(cmds, m.await(f, f.wait))
@@ -141,7 +145,7 @@ func (msg sentMsg) apply(m *Model) tea.Cmd {
 	if l := m.launcherOf(f); l != nil {
 		cmds = append(cmds, l.landed(m, f, nil))
 	}
-	return tea.Batch(append(cmds, m.tickFlights())...)
+	return tea.Batch(append(cmds, m.tickFlights(), m.rememberSoon())...)
 }
 
 // launcherOf is the open layer that tells of a flight.

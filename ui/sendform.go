@@ -122,7 +122,7 @@ func (f *sendForm) foretell(m *Model, w, h int) []string {
 // send hands the message over; where one from here is still under way it asks first (R004).
 func (f *sendForm) send(m *Model) tea.Cmd {
 	wait, _ := strconv.Atoi(f.wait.text()) // checked
-	o := outgoing{to: f.to.key, as: f.as.key, text: f.area.text.text(), wait: wait}
+	o := outgoing{to: f.to.key, as: f.as.key, text: f.area.text.text(), wait: wait, draft: sendDraft(f.key)}
 	if f.flight != nil {
 		return nil // it is on its way
 	}
@@ -171,14 +171,12 @@ func (f *sendForm) landed(m *Model, x *flight, err error) tea.Cmd {
 	}
 	f.attempt = outgoing{}
 	f.area.text.set("")
-	m.drafts.put(sendDraft(f.key), draft{})
 	f.kept = f.area.text.version
-	if x.wait > 0 {
-		return m.rememberSoon()
+	if x.wait == 0 {
+		m.drop(f)
+		m.said = "sent to " + m.nameFor(x.to) + " as run " + shortID(x.run) + " · nobody waits for the reply"
 	}
-	m.drop(f)
-	m.said = "sent to " + m.nameFor(x.to) + " as run " + shortID(x.run) + " · nobody waits for the reply"
-	return m.rememberSoon()
+	return nil
 }
 
 // refusalOf is what a refusal tells, with the config key that decided and what would have been accepted.

@@ -368,3 +368,22 @@ func TestTheProspectIsKeptUpToDate(t *testing.T) {
 	c.live()
 	require.Contains(t, c.view(), "It waits: this session is held")
 }
+
+// A form that is closed while its message is being handed over leaves no draft of what was sent.
+func TestClosedWhileItIsHandedOver(t *testing.T) {
+	b := talkBoard()
+	c := newConsole(t, b, 100, 30)
+	c.open(talkMain)
+	c.press("s")
+	c.typed("once")
+	_, cmd := c.m.Update(keyMsg("ctrl+s")) // not run yet
+	require.Contains(t, c.view(), "handing it over")
+	c.press("esc")
+	require.NotEmpty(t, c.m.drafts.all)
+	c.run(cmd)
+	require.Len(t, b.Sent(), 1)
+	require.Empty(t, c.m.drafts.all)
+	c.press("s")
+	require.Empty(t, c.form().area.text.text())
+	require.Contains(t, c.view(), "Run run-1 that you sent here is queued")
+}
