@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"cordboard/core"
 )
 
 // draft is what was written in a form and not sent yet. It outlives the form, an error, the owner of the store and this console.
@@ -107,8 +109,24 @@ func (m *Model) saveDraftsCmd() tea.Cmd {
 	state, mu := m.env.State, m.drafts.mu
 	return func() tea.Msg {
 		_, err := guarded(func() (any, error) { return nil, saveDrafts(state, mu, changed) })
-		return savedMsg{err}
+		return draftsSavedMsg{err, changed}
 	}
+}
+
+type draftsSavedMsg struct {
+	err     error
+	changed map[string]*draft
+}
+
+// apply has what could not be written written with what changes next.
+func (msg draftsSavedMsg) apply(m *Model) tea.Cmd {
+	if msg.err == nil {
+		return nil
+	}
+	for id := range msg.changed {
+		m.drafts.touched[id] = true
+	}
+	return savedMsg{msg.err}.apply(m)
 }
 
 // saveDrafts brings the file up to date: another console on the same store may have written its own since.
@@ -130,10 +148,19 @@ func saveDrafts(state State, mu *sync.Mutex, changed map[string]*draft) error {
 			all[id] = *d
 		}
 	}
-	if data, err = json.Marshal(fitting(all)); err != nil {
+	kept := fitting(all)
+	if data, err = json.Marshal(kept); err != nil {
 		return err
 	}
-	return state.Save(draftsName, append(data, '\n'))
+	if err = state.Save(draftsName, append(data, '\n')); err != nil {
+		return err
+	}
+	for id, d := range changed {
+		if d != nil && kept[id] == nil {
+			return core.Errorf(core.CodeInvalidParams, "a draft of %s is more than is kept over a restart (%s in all)", bytesOf(int64(len(d.Text))), bytesOf(draftsMost))
+		}
+	}
+	return nil
 }
 
 // fitting are the newest drafts, as many as a file takes.

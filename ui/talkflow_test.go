@@ -88,6 +88,27 @@ func TestDraftsFitTheirFile(t *testing.T) {
 	require.Contains(t, kept, "c")
 }
 
+// A draft that no file takes, or that could not be written, is told, and stays as long as the console runs.
+func TestDraftsThatAreNotWritten(t *testing.T) {
+	state := uitest.NewState()
+	c := newConsole(t, talkBoard(), 100, 30, func(e *Env) { e.State = state })
+	c.open(talkMain)
+	c.press("s")
+	c.send(paste(strings.Repeat("x", draftsMost)))
+	c.elapse(time.Second)
+	require.Contains(t, c.told(), "a draft of 6.3 MB is more than is kept over a restart (6.3 MB in all)")
+	require.NotContains(t, state.Text(draftsName), "xxx")
+	c.form().area.text.set("small")
+	state.Fail(core.Errorf(core.CodeStoreIO, "the disk is full"))
+	c.press("!")
+	c.elapse(time.Second)
+	require.Contains(t, c.told(), "the disk is full")
+	state.Fail(nil)
+	c.press("left")
+	c.elapse(time.Second)
+	require.Contains(t, state.Text(draftsName), "small!", "it is written once the disk takes it")
+}
+
 // What is damaged is told and left out; another console's drafts stay when this one's are written.
 func TestDraftsOfOthers(t *testing.T) {
 	state := uitest.NewState()
