@@ -43,7 +43,7 @@ func TestTheTerminalChoosesTheTheme(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			x := console(t, h, look{w: 100, h: 24, answer: c.answer, env: c.env}, c.args...)
 			x.sees("Sessions")
-			x.sees("2/26")
+			x.sees("1/23")
 			p, err := themes.Load(c.theme)
 			require.NoError(t, err)
 			want, got := rgbOf(t, p.Roles.BgBar), x.background(1, 0).(color.RGBA)
@@ -88,7 +88,7 @@ func TestNoColour(t *testing.T) {
 	h := filled(t)
 	for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
 		x := console(t, h, look{w: 100, h: 24, env: []string{env}})
-		x.sees("2/26")
+		x.sees("1/23")
 		x.sees("✗ disk-check")
 		assert.NotContains(t, x.bytes(), "\x1b]11;?")
 		for _, colour := range []string{"\x1b[3", "[38;", "[48;", ";38;", ";48;"} {
@@ -124,7 +124,7 @@ func TestResizeStorm(t *testing.T) {
 // A paste goes into the filter as it is and runs nothing (R153).
 func TestPasteIntoTheFilter(t *testing.T) {
 	x := console(t, filled(t), look{w: 100, h: 24, answer: black})
-	x.sees("2/26")
+	x.sees("1/23")
 	x.keys("\x1b[200~q\nq\x1b[201~")
 	x.keys("/")
 	x.sees("▏")
@@ -147,7 +147,7 @@ func TestSuspend(t *testing.T) {
 	shell.keys(path + " --session agent:ops:main\n")
 	shell.sees("following")
 	shell.keys("\x1b[B\x1b[B")
-	shell.sees("14/26")
+	shell.sees("12/23")
 	shell.sees("Rollback was not needed") // the transcript has come too,
 	shell.quiet()                         // and whatever else was asked for
 	shell.quiet()
@@ -177,11 +177,11 @@ func TestSuspend(t *testing.T) {
 // Where no shell waits, ctrl+z says so and the console goes on: it could neither stop nor be brought back.
 func TestNobodyToSuspendTo(t *testing.T) {
 	x := console(t, filled(t), look{w: 160, h: 24, answer: black})
-	x.sees("2/26")
+	x.sees("1/23")
 	x.keys("\x1a")
 	x.sees("no shell waits here that could bring the console back")
 	x.keys("\x1b[B")
-	x.sees("3/26")
+	x.sees("2/23")
 	x.keys("q")
 	require.Zero(t, x.ends())
 }
@@ -278,14 +278,14 @@ func TestComesBack(t *testing.T) {
 	x := console(t, h, look{w: 120, h: 24, answer: black}, "--session", "agent:ops:main")
 	x.sees("following")
 	x.keys("\x1b[B\x1b[B")
-	x.sees("14/26")
+	x.sees("12/23")
 	x.keys("\rw")
 	x.keys("q")
 	require.Zero(t, x.ends())
 	require.Contains(t, x.text(), "back here: cordboard --session agent:ops:rollback-4398")
 
 	x = console(t, h, look{w: 120, h: 24, answer: black})
-	x.sees("14/26")
+	x.sees("12/23")
 	x.sees("following")
 	x.keys("q")
 	require.Zero(t, x.ends())
@@ -354,7 +354,7 @@ func TestMouseCapture(t *testing.T) {
 	x.keys(":mouse\r")
 	x.until("the mouse", func() bool { return strings.Contains(x.bytes(), "\x1b[?1002h") })
 	x.keys("\x1b[<65;5;5M")
-	x.sees("5/26")
+	x.sees("4/23")
 	x.keys("q")
 	require.Zero(t, x.ends())
 	x.givenBack(before)
@@ -364,7 +364,7 @@ func TestMouseCapture(t *testing.T) {
 func TestAccessibleCursor(t *testing.T) {
 	x := console(t, filled(t), look{w: 100, h: 24, answer: black}, "--accessible")
 	x.sees("Sessions")
-	x.sees("2/26")
+	x.sees("1/23")
 	on := func(name string) func() bool {
 		return func() bool {
 			x.mu.Lock()
@@ -494,7 +494,7 @@ func TestLocalesAndPoorTerminals(t *testing.T) {
 	frame := func(env []string, args ...string) string {
 		x := console(t, h, look{w: 100, h: 24, env: append(env, "COLORFGBG=15;0")}, args...)
 		x.sees("following")
-		x.sees("2/26")
+		x.sees("1/23")
 		x.quiet()
 		text := x.text()
 		x.keys("q")

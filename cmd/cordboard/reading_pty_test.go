@@ -19,7 +19,7 @@ func TestClipboardOfTheTerminal(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := console(t, filled(t), look{w: 100, h: 24, env: []string{c.env}}, "--theme", "dark")
-			x.sees("2/26")
+			x.sees("1/23")
 			x.keys("\r/backup\rNn")
 			x.sees("/5 ")
 			require.NotContains(t, x.bytes(), "]52;")
@@ -49,7 +49,7 @@ func TestEditorTakesTheTerminal(t *testing.T) {
 	require.NoError(t, os.WriteFile(program, []byte(script), 0o700))
 	tmp := t.TempDir()
 	x := console(t, filled(t), look{w: 100, h: 24, dir: t.TempDir(), env: []string{"EDITOR=" + program + " --edit", "PAGER=" + program + " --page", "TMPDIR=" + tmp}}, "--theme", "dark")
-	x.sees("2/26")
+	x.sees("1/23")
 	for _, c := range []struct{ keys, option, holds string }{
 		{"\rE", "--edit", "*logrotate must not restart services*"},
 		{"P", "--page", "# agent:main:main\n"},

@@ -17,7 +17,7 @@ import (
 // On a line that delivers sequences in pieces a paste runs nothing and an arrow is an arrow (R153).
 func TestSlowLine(t *testing.T) {
 	x := console(t, filled(t), look{w: 100, h: 24, answer: black})
-	x.sees("2/26")
+	x.sees("1/23")
 	for _, cut := range []int{1, 2, 3, 5, len(pasteStart) + 2} {
 		paste := pasteStart + "axq" + pasteEnd
 		x.keys(paste[:cut])
@@ -29,7 +29,7 @@ func TestSlowLine(t *testing.T) {
 		x.keys("[B")
 		x.loses("pasted text runs no command")
 		x.keys("\x1b[A")
-		x.sees("2/26")
+		x.sees("1/23")
 	}
 	x.keys("/ops\x1b\x1b") // esc twice at once
 	x.loses("▏")
@@ -49,7 +49,7 @@ func TestTheProcessAboveIsKilled(t *testing.T) {
 			shell.sees("$")
 			before := shell.settings()
 			shell.keys(path + "\n")
-			shell.sees("2/26")
+			shell.sees("1/23")
 			above := below(shell)
 			console := belowPID(t, above)
 			require.NoError(t, syscall.Kill(above, sig))
@@ -79,7 +79,7 @@ func TestTheProcessAboveIsKilledUnderBash(t *testing.T) {
 	before := shell.settings()
 	for i := range 3 {
 		shell.keys(path + "\n")
-		shell.sees("2/26")
+		shell.sees("1/23")
 		above := below(shell)
 		console := belowPID(t, above)
 		require.NoError(t, syscall.Kill(above, syscall.SIGKILL))
@@ -104,7 +104,7 @@ func TestStateThatIsADirectory(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			h := filled(t)
 			first := console(t, h, look{w: 100, h: 24, answer: black})
-			first.sees("2/26")
+			first.sees("1/23")
 			first.keys("q")
 			require.Zero(t, first.ends())
 			files, err := filepath.Glob(filepath.Join(h.dir, "state", "cordboard", "ui", "*", "console.json"))
@@ -138,7 +138,7 @@ func TestMissingEditorIsNamed(t *testing.T) {
 	_, err := exec.LookPath("no-such-editor")
 	require.Error(t, err)
 	x := console(t, filled(t), look{w: 160, h: 24, answer: black, env: []string{"EDITOR=no-such-editor"}})
-	x.sees("2/26")
+	x.sees("1/23")
 	x.keys("\rE")
 	x.sees("the editor no-such-editor ($EDITOR): there is no such")
 	x.keys("q")
