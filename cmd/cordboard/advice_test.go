@@ -29,6 +29,38 @@ func TestAdviceCanBeFollowed(t *testing.T) {
 	assert.Greater(t, found, 10)
 }
 
+// Every verb that talks or steers shows how it is used, and what the examples say is there.
+func TestExamplesCanBeFollowed(t *testing.T) {
+	root := newRoot(&app{})
+	root.InitDefaultHelpCmd()
+	for _, c := range verbsOf(root) {
+		top := c
+		for top.Parent() != root {
+			top = top.Parent()
+		}
+		if top.GroupID == "talk" || top.GroupID == "steer" {
+			assert.NotEmpty(t, c.Example, "%s has no example", c.CommandPath())
+		}
+		for line := range strings.Lines(c.Example) {
+			words := strings.Fields(line)
+			require.Equal(t, "cordboard", words[0], line)
+			assert.Contains(t, line, strings.TrimPrefix(c.CommandPath(), "cordboard "), "the example is of another verb")
+			checkAdvice(t, root, "example", words[1:])
+		}
+	}
+}
+
+// verbsOf are the commands that do something.
+func verbsOf(c *cobra.Command) (verbs []*cobra.Command) {
+	for _, below := range c.Commands() {
+		if !below.HasSubCommands() {
+			verbs = append(verbs, below)
+		}
+		verbs = append(verbs, verbsOf(below)...)
+	}
+	return verbs
+}
+
 func checkAdvice(t *testing.T, root *cobra.Command, file string, words []string) {
 	c, value := root, false
 	for _, word := range words {

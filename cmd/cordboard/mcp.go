@@ -29,7 +29,8 @@ func newMCP(a *app) *cobra.Command {
 			"streamable HTTP. What the client may see and do is what that session may; it cannot become another one. Give it as the command of\n" +
 			"an MCP server to your client:  cordboard mcp --as agent:main:main\n\n" +
 			"Over HTTP a client shows a token, `Authorization: Bearer TOKEN`. It is read from --token-file or $" + mcpTokenEnv + ".",
-		Args: usageArgs(cobra.NoArgs),
+		Example: "  cordboard mcp --as agent:main:main\n  cordboard mcp --as agent:main:main --listen 127.0.0.1:18791 --token-file token",
+		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if strings.TrimSpace(as) == "" && a.getenv("CORDBOARD_TOKEN") == "" { // a command that plays an agent is that agent
 				return &usageError{errors.New("--as names the session that the client acts as, such as --as agent:main:main")}

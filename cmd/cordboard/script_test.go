@@ -63,6 +63,7 @@ func TestScripts(t *testing.T) {
 
 			"kill-owner": killOwner,
 			"begun":      begun,
+			"endpoint":   endpoint,
 			"delivered":  delivered,
 			"settled":    settled,
 			"retrying":   retrying,

@@ -54,6 +54,7 @@ func newNew(a *app) *cobra.Command {
 func newSend(a *app) *cobra.Command {
 	var as string
 	var timeout int
+	var dry bool
 	c := &cobra.Command{
 		Use:   "send KEY MESSAGE|-",
 		Short: "Send a message into a session and wait for the reply",
@@ -73,6 +74,9 @@ func newSend(a *app) *cobra.Command {
 				return err
 			}
 			return a.reach(c, "", func(ctx context.Context, b core.Board) error {
+				if dry {
+					return a.foresee(ctx, b, core.MessageQuestion{As: as, To: args[0]})
+				}
 				if as != "" {
 					return a.sendAs(ctx, b, as, args[0], message, timeout)
 				}
@@ -89,7 +93,46 @@ func newSend(a *app) *cobra.Command {
 	}
 	a.addAs(c, &as)
 	c.Flags().IntVar(&timeout, "timeout", defaultWait, "seconds to wait for the reply; 0 does not wait")
+	c.Flags().BoolVar(&dry, "dry-run", false, "send nothing, say what the message would meet")
 	return c
+}
+
+// foresee prints what a message would meet. That it would be refused is exit code 4.
+func (a *app) foresee(ctx context.Context, b core.Board, q core.MessageQuestion) error {
+	x, err := b.Explain(ctx, core.Question{Message: &q})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(x)
+	} else {
+		err = a.foreseeText(x)
+	}
+	if err == nil && !x.Verdict.Allowed {
+		err = &reported{&outcome{errors.New(x.Verdict.Message), exitForbidden}}
+	}
+	return err
+}
+
+func (a *app) foreseeText(x core.Explanation) error {
+	lists := [][][2]string{verdictFacts(x.Verdict), {{"refusal", x.Verdict.Message}}}
+	if p := x.Message; p != nil {
+		queued := ""
+		if p.Queued > 0 {
+			queued = "behind " + counted(p.Queued, "run")
+		}
+		loop, announce := "no", "no"
+		if p.Loop {
+			loop = "yes"
+		}
+		if p.Announce != nil {
+			announce = "to " + routeText(*p.Announce)
+		}
+		lists = append(lists, [][2]string{
+			{"to", p.To}, {"played by", p.Runtime}, {"live run", p.Live}, {"queued", queued}, {"held", p.Held}, {"loop", loop}, {"announce", announce}, {"why", p.Why},
+		})
+	}
+	return a.facts(lists...)
 }
 
 func checkWait(seconds int) error {
