@@ -22,9 +22,11 @@ const (
 	inExchanges
 	inTimeline
 	inDeliveries
+	inAudit
+	inUsage
 )
 
-var scopeTitles = [...]string{"Everywhere", "Sessions", "Transcript", "Inspector", "In every view", "Runs", "Exchanges", "Exchange", "Deliveries"}
+var scopeTitles = [...]string{"Everywhere", "Sessions", "Transcript", "Inspector", "In every view", "Runs", "Exchanges", "Exchange", "Deliveries", "Audit", "Usage"}
 
 // isView reports whether the keys are those of a view that has taken the place of the panes.
 func (s scope) isView() bool { return s >= inView }

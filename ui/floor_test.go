@@ -33,7 +33,7 @@ func floor() *uitest.Board {
 		{"agent:research:main", "Research desk", "webchat", "", core.KindMain},
 		{"agent:research:cron:weekly", "weekly digest", "", "", core.KindCron},
 	} {
-		b.Put(core.Head{Key: s.key, Title: s.title, Channel: s.channel, Kind: s.kind, Parent: s.parent, UpdatedAt: at(time.Duration(i) * time.Hour)}, core.SessionDetail{
+		b.Put(core.Head{Key: s.key, Title: s.title, Channel: s.channel, Kind: s.kind, Parent: s.parent, UpdatedAt: at(time.Duration(i) * time.Hour), Flags: core.FlagTokensKnown | core.FlagContextKnown, Tokens: int64(i*i) * 2100, ContextTokens: 200_000}, core.SessionDetail{
 			Session: core.Session{SessionID: fmt.Sprintf("s%d", i)},
 		})
 		b.Append(fmt.Sprintf("s%d", i), say(-200, "good morning", "what is new?")...)
@@ -47,7 +47,30 @@ func floor() *uitest.Board {
 	for _, d := range floorDeliveries() {
 		b.PutDelivery(d)
 	}
+	b.AddAudit(floorAudit()...)
+	b.AddUsage(floorUsage()...)
 	return b
+}
+
+func floorAudit() []core.AuditEntry {
+	return []core.AuditEntry{
+		{Rev: 3, At: at(26 * time.Hour), Who: "operator", Verb: "patch", Target: "agent:ops:discord:channel:991", Before: []byte(`{"sendPolicy":""}`), After: []byte(`{"sendPolicy":"deny"}`), Result: "ok"},
+		{Rev: 9, At: at(3 * time.Hour), Who: "operator", Verb: "send", Target: "agent:main:main", Result: "ok"},
+		{Rev: 12, At: at(2 * time.Hour), Who: "client wren", Verb: "delete", Target: "agent:main:main", Result: "refused: a main session is never deleted"},
+		{Rev: 12, At: at(2 * time.Hour), Who: "client wren", Verb: "hold", Target: "all sessions", Before: []byte(`{"held":false}`), After: []byte(`{"held":true}`), Result: "ok"},
+		{Rev: 15, At: at(20 * time.Minute), Who: "operator", Verb: "abort", Target: "agent:research:main", Result: "ok"},
+	}
+}
+
+func floorUsage() []core.UsageRow {
+	dollars := func(d float64) *float64 { return &d }
+	return []core.UsageRow{
+		{Day: "2026-11-29", Agent: "main", Model: "anthropic/claude-sonnet-4-5", Runs: 31, Usage: core.Usage{Input: 812_000, Output: 40_100, Cost: dollars(3.04)}},
+		{Day: "2026-11-30", Agent: "main", Model: "anthropic/claude-sonnet-4-5", Runs: 12, Usage: core.Usage{Input: 210_000, Output: 11_900, Cost: dollars(0.81)}},
+		{Day: "2026-11-30", Agent: "main", Model: "anthropic/claude-haiku-4", Runs: 4, Usage: core.Usage{Input: 9_400, Output: 700, Cost: dollars(0.0042)}},
+		{Day: "2026-11-30", Agent: "ops", Model: "ollama/qwen3:32b", Runs: 58, Usage: core.Usage{Input: 402_000, Output: 22_000}},
+		{Day: "2026-11-28", Agent: "research", Runs: 1},
+	}
 }
 
 // floorDeliveries are outbound texts in every state.
@@ -131,6 +154,8 @@ func hostileRecords(b *uitest.Board, i int, key string) {
 	}
 	b.PutExchange(x)
 	b.PutDelivery(*x.Delivery)
+	b.AddAudit(core.AuditEntry{Rev: core.Rev(i), At: int64(i) * 1e12, Who: pick(0), Verb: pick(1), Target: pick(2), Before: []byte(pick(3)), After: []byte(pick(4)), Result: pick(5)})
+	b.AddUsage(core.UsageRow{Day: pick(6), Agent: pick(7), Model: pick(8), Runs: -1, Usage: core.Usage{Input: 1 << 62, Output: int64(-i)}})
 }
 
 // floorExchanges are exchanges in most states they may be in; the first has five turns and told its chat.

@@ -12,7 +12,7 @@ import (
 
 // viewScopeActions open the views that take the place of the panes, and are what can be done in them.
 func viewScopeActions() []action {
-	return slices.Concat(openingActions(), inViewActions(), runsActions(), exchangeActions(), deliveryActions(), holdActions())
+	return slices.Concat(openingActions(), inViewActions(), runsActions(), exchangeActions(), deliveryActions(), holdActions(), auditActions(), usageActions())
 }
 
 func openingActions() []action {
@@ -20,6 +20,8 @@ func openingActions() []action {
 		{id: "runs.open", keys: []string{"r"}, text: "runs: what runs, waits and ended, with the reasons", hint: "runs", over: true, run: (*Model).openRuns, off: onScreen(inRuns)},
 		{id: "exchanges.open", keys: []string{"e"}, text: "exchanges: what this session and others said to each other", hint: "exchanges", over: true, run: (*Model).openExchanges, off: onScreen(inExchanges)},
 		{id: "deliveries.open", keys: []string{"g d"}, text: "deliveries: texts that went out to chats, or could not", over: true, run: (*Model).openDeliveries, off: onScreen(inDeliveries)},
+		{id: "audit.open", keys: []string{"A"}, text: "audit: who did what, and what came of it", over: true, run: (*Model).openAudit, off: onScreen(inAudit)},
+		{id: "usage.open", keys: []string{"g u"}, text: "usage: what agents, sessions, models and days cost", over: true, run: (*Model).openUsage, off: onScreen(inUsage)},
 	}
 }
 
@@ -37,6 +39,7 @@ func inViewActions() []action {
 		{id: "view.details", keys: []string{"i"}, text: "all that is known of the row", hint: "details", scope: inView, run: (*Model).showFacts, off: noFacts},
 		{id: "view.factsDown", keys: []string{"]"}, text: "details: further down", scope: inView, run: scrollFacts("pgdown"), off: noTable},
 		{id: "view.factsUp", keys: []string{"["}, text: "details: further up", scope: inView, run: scrollFacts("pgup"), off: noTable},
+		{id: "view.export", keys: []string{"E"}, text: "write the rows to a file, one JSON object a line", scope: inView, run: (*Model).exportRows, off: cannotExportRows},
 		{id: "view.close", keys: []string{"esc", "q"}, text: "back: close the details, clear the filter, close the view", hint: "back", scope: inView, run: (*Model).backInStage},
 	}
 }
@@ -81,6 +84,9 @@ func stageBy(by int) func(*Model) tea.Cmd {
 		}
 		v.rows.move(by)
 		v.facts.at, m.barsDirty = 0, true
+		if a, ok := m.stage().(*auditView); ok {
+			a.moved()
+		}
 		return nil
 	}
 }

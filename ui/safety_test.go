@@ -103,7 +103,7 @@ func sound(t require.TestingT, frame string, w, h int) {
 func TestEveryFrameIsSound(t *testing.T) {
 	board := hostileBoard()
 	keys := []string{
-		"down", "up", "pgdown", "pgup", "g", "G", " ", "left", "right", "-", "+", "a", "u", "r", "ctrl+r", "R", "e", "s", "tab", "shift+tab", "enter", "esc", "i", "?", "t", "T",
+		"down", "up", "pgdown", "pgup", "g", "G", " ", "left", "right", "-", "+", "a", "u", "r", "ctrl+r", "R", "e", "s", "A", "H", "!", "tab", "shift+tab", "enter", "esc", "i", "?", "t", "T",
 		"w", "o", "O", "0", "$", "/", "x", "一", "backspace",
 		"f", "F", "S", "V", "L", "v", "d", "X", "m", "M", "ctrl+a", "E", "z", "b", "n", ".", ",", "[", "]", "U", "3",
 	}
@@ -148,6 +148,10 @@ func TestEverySize(t *testing.T) {
 		{"enter", "down", "i"},
 		{"esc", "esc", "g", "d", "s", "down"},
 		{"i"},
+		{"esc", "A", "down"},
+		{"i"},
+		{"esc", "g", "u", "down"},
+		{"tab", "i"},
 	}
 	for _, keys := range screens {
 		c.press(keys...)

@@ -69,6 +69,8 @@ type stand struct {
 	runs       *runsView
 	exchanges  *exchangeList
 	deliveries *deliveries
+	audit      *auditView
+	usage      *usageView
 	holds      map[string]bool // what is held: session keys, "agent:" and agent ids, "" for all
 }
 

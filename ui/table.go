@@ -18,6 +18,9 @@ type table interface {
 	foot() string                                       // what else there is to say of the rows
 }
 
+// tabbed is a table that shows one of several things, named in its title.
+type tabbed interface{ tabs(k *inks) []run }
+
 // Widths of the facts beside the rows, in cells.
 const (
 	leastFacts = 38
@@ -56,7 +59,11 @@ func (m *Model) drawTable(t table) []string {
 	rows, facts := m.splitStage(v)
 	var parts [][]string
 	if rows > 0 {
-		b := box{title: []run{{m.k.titleFocus, t.title(m)}}, note: m.stageNote(v, rows), focus: true, lines: m.tableLines(t, rows-2)}
+		title := []run{{m.k.titleFocus, t.title(m)}}
+		if tabs, ok := t.(tabbed); ok {
+			title = append(title, tabs.tabs(m.k)...)
+		}
+		b := box{title: title, note: m.stageNote(v, rows), focus: true, lines: m.tableLines(t, rows-2)}
 		if foot := t.foot(); foot != "" {
 			b.foot = []run{{m.k.dim, foot}}
 		}
