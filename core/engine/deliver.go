@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -176,15 +177,25 @@ func (d *driver) attemptDue() (next int64, err error) {
 	return next, err
 }
 
+var errTooSlow = fmt.Errorf("no answer within %s", attemptTimeout)
+
 // deliver makes one attempt: committed, tried, told.
 func (e *Engine) deliver(ctx context.Context, entry core.Due) error {
 	d, ok, err := e.attempt(ctx, entry)
 	if err != nil || !ok {
 		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, attemptTimeout)
-	defer cancel()
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() { // ends with limited
+		if e.clock.Sleep(limited, attemptTimeout) == nil {
+			cancel(errTooSlow)
+		}
+	}()
 	failed := e.attemptBy(limited, d)
+	if failed != nil && errors.Is(context.Cause(limited), errTooSlow) {
+		failed = errTooSlow
+	}
 	if failed != nil && ctx.Err() != nil {
 		return ctx.Err() // the engine stops: the row says that an attempt was made
 	}
