@@ -169,7 +169,6 @@ func notYetRows() []notYetRow {
 		{"channels.*.inboundTokenEnv", "inbound on the gateway"},
 		{"store.mirror", "transcript mirror"},
 		{"store.retention", "retention"},
-		{"logging.level", "log file"},
 		{"gateway", "gateway"},
 	}
 }

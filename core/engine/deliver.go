@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"cordboard/core"
@@ -255,8 +256,10 @@ func (e *Engine) attempt(ctx context.Context, entry core.Due) (d core.Delivery, 
 // settle records how an attempt went.
 func (e *Engine) settle(ctx context.Context, d core.Delivery, failed error) error {
 	now := e.now()
-	_, err := e.store.Update(ctx, func(tx core.Tx) error {
-		current, ok, err := tx.Delivery(d.ID)
+	var current core.Delivery
+	_, err := e.store.Update(ctx, func(tx core.Tx) (err error) {
+		var ok bool
+		current, ok, err = tx.Delivery(d.ID)
 		if err != nil || !ok || current.State != core.DeliveryAttempting || current.Attempts != d.Attempts {
 			return err // cancelled, or told otherwise, meanwhile
 		}
@@ -277,6 +280,11 @@ func (e *Engine) settle(ctx context.Context, d core.Delivery, failed error) erro
 		}
 		return putDelivery(tx, current)
 	})
+	level := slog.LevelDebug
+	if failed != nil {
+		level = slog.LevelWarn
+	}
+	e.options.Log.Log(ctx, level, "delivery attempted", "delivery", d.ID, "session", d.SessionKey, "channel", d.Route.Channel, "attempt", d.Attempts, "state", current.State)
 	return err
 }
 

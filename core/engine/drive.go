@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -151,6 +152,7 @@ func (d *driver) take(fx effects) {
 		d.revoke(r.ID)
 	}
 	d.mu.Unlock()
+	d.logEnds(fx.ended)
 	for _, r := range fx.cut {
 		d.abort(r)
 	}
@@ -163,6 +165,18 @@ func (d *driver) take(fx effects) {
 	d.nudge()
 	if fx.due {
 		signal(d.due)
+	}
+}
+
+// logEnds notes how runs ended. What an error says may quote a message, so it is kept on the run and not told here.
+func (d *driver) logEnds(ended []core.Run) {
+	for _, r := range ended {
+		level := slog.LevelDebug
+		if r.Outcome != core.OutcomeOK {
+			level = slog.LevelWarn
+		}
+		d.engine.options.Log.Log(d.ctx, level, "run ended", "run", r.ID, "session", r.SessionKey, "kind", r.Kind, "outcome", r.Outcome,
+			"queuedMs", max(r.StartedAt-r.QueuedAt, 0), "ranMs", r.EndedAt-max(r.StartedAt, r.QueuedAt))
 	}
 }
 

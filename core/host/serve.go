@@ -37,6 +37,7 @@ type server struct {
 	options Options
 	config  string // file
 	log     *slog.Logger
+	logFile *rotated
 	clock   engine.Clock
 	store   *bolt.Store
 	engine  *engine.Engine
@@ -90,8 +91,13 @@ func newServer(ctx context.Context, o Options, so ServeOptions) (s *server, err 
 	if err != nil {
 		return nil, err
 	}
+	log, file, err := openOwnerLog(o.dir(), cfg.Logging.Level, so.Log)
+	if err != nil {
+		return nil, errors.Join(core.Errorf(core.CodeStoreIO, "the log of the owner cannot be written: %w", err), store.Close())
+	}
+	so.Log = log
 	s = &server{
-		options: o, config: o.configFile(), log: so.Log, clock: o.Clock, store: store, since: o.Clock.Now(), idles: so.IdleExit,
+		options: o, config: o.configFile(), log: log, logFile: file, clock: o.Clock, store: store, since: o.Clock.Now(), idles: so.IdleExit,
 		path: path, moved: make(chan struct{}, 1), imports: make(chan struct{}, 1), hurry: context.Background(),
 	}
 	defer func() {
@@ -134,7 +140,7 @@ func (s *server) letGo() error {
 	if s.door != nil {
 		err = s.door.close(reasonStopped)
 	}
-	return errors.Join(err, s.store.Close())
+	return errors.Join(err, s.store.Close(), s.logFile.Close())
 }
 
 // channelsOf makes the channels that carry texts out of the process.

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"cordboard/core"
@@ -98,6 +99,9 @@ func (c *Channel) post(ctx context.Context, key string, b body) ([]byte, error) 
 		request.Header.Set(Signature, "sha256="+hex.EncodeToString(mac.Sum(nil)))
 	}
 	response, err := c.Client.Do(request)
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return nil, failed.Err // without the address: it may hold a secret
+	}
 	if err != nil {
 		return nil, err
 	}
