@@ -535,3 +535,29 @@ func TestContextOfASend(t *testing.T) {
 		assert.Empty(t, r.turns[1].Context)
 	})
 }
+
+// What a send costs in commits (targets.md): three with its answer, however it is asked for; a refused one only the audit's.
+func TestSendsInCommits(t *testing.T) {
+	play(t, quiet, pair, func(t *testing.T, s *stage) {
+		s.put(core.Session{Key: "agent:main:child", SessionID: "c", SpawnedBy: "agent:main:main"})
+		for name, c := range map[string]struct {
+			send    func()
+			commits core.Rev
+		}{
+			"sessions_send":    {func() { s.tell("agent:main:main", "agent:ops:main", "hi", 5) }, 3},
+			"to a child":       {func() { s.tell("agent:main:main", "agent:main:child", "hi", 5) }, 3},
+			"chat.send":        {func() { s.await(s.send("main", "hi")) }, 3},
+			"one that fails":   {func() { s.tell("agent:main:main", "agent:ops:main", "[[fail:no]]", 5) }, 3},
+			"one that is late": {func() { s.tell("agent:main:main", "agent:ops:main", "[[sleep:2000]]", 1); later(time.Minute) }, 3},
+			"one refused":      {func() { s.tell("agent:main:main", "agent:ops:nobody", "hi", 5) }, 1},
+		} {
+			before, err := s.store.Info(t.Context())
+			require.NoError(t, err)
+			c.send()
+			synctest.Wait()
+			after, err := s.store.Info(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, c.commits, after.Rev-before.Rev, name)
+		}
+	})
+}
