@@ -212,6 +212,7 @@ func TestCrashIsOneLine(t *testing.T) {
 		run, _ := s.await(s.send("main", "a secret [[crash]]"))
 		assert.Equal(t, core.OutcomeError, run.Outcome)
 		assert.Equal(t, "the runtime broke down: crashed as the message asked", run.Error)
+		synctest.Wait()
 		assert.Equal(t, 2, strings.Count(log.String(), "\n"), "that it broke, and how the run ended")
 		assert.Contains(t, log.String(), "goroutine")
 		assert.Contains(t, log.String(), run.ID)

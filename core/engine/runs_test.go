@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +29,7 @@ type stage struct {
 	dir, config string
 	channels    map[string]core.Channel
 	runtime     core.Runtime // of every agent; nil = echo
-	ids         int
+	ids         atomic.Int64
 	log         *slog.Logger
 	kill9       func(runID string, p core.Process) (bool, error)
 	more        map[string]core.Runtime
@@ -76,11 +77,8 @@ func (s *stage) reopen(t *testing.T, change func()) {
 	s.open(t)
 }
 
-// newID is called from many goroutines of the engine, one at a time as far as a test can see: within a transaction or before it.
-func (s *stage) newID() string {
-	s.ids++
-	return fmt.Sprintf("n%d", s.ids)
-}
+// newID counts; runs that go side by side ask for ids at once.
+func (s *stage) newID() string { return fmt.Sprintf("n%d", s.ids.Add(1)) }
 
 func (s *stage) close() {
 	s.engine.Stop(context.Background())
