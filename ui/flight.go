@@ -344,6 +344,15 @@ func (f *flight) taken() string {
 	return "was accepted"
 }
 
+// standing is how a live flight stands, as part of a sentence.
+func (f *flight) standing(now time.Time) string {
+	since := seconds(int(now.Sub(f.at).Seconds()))
+	if f.began {
+		return "is still running, " + since + " after it was sent"
+	}
+	return "is still queued, " + since + " after it was sent"
+}
+
 // status is a flight in a line.
 func (f *flight) status(now time.Time) string {
 	elapsed := seconds(int(now.Sub(f.at).Seconds()))

@@ -263,4 +263,10 @@ func TestManualReply(t *testing.T) {
 	require.Equal(t, core.Reply{Run: "r1", Text: "Yes."}, *b.Commands()[1].Reply)
 	require.Equal(t, "answered for deploys", c.footer())
 	require.Empty(t, c.m.drafts.all)
+
+	b.PutRun(core.Run{ID: "r2", SessionKey: talkOps, State: core.RunRunning}) // once it has begun, its message is in the transcript
+	b.Append(talkOps, core.Message{Role: core.RoleUser, Raw: []byte(`{"role":"user","content":"And roll it back?"}`)})
+	c.live()
+	c.press("ctrl+y")
+	require.Contains(t, c.view(), "▎ And roll it back?")
 }

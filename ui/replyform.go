@@ -1,10 +1,13 @@
 package ui
 
 import (
+	"context"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"cordboard/core"
 	"cordboard/ui/safe"
+	"cordboard/ui/transcribe"
 )
 
 // replyForm answers for an agent whose runtime is manual: a run waits until the operator has written its reply (engine.md §3). It is bound
@@ -17,20 +20,55 @@ type replyForm struct {
 }
 
 type replyMsg struct {
-	key  string
-	page core.RecordPage
-	err  error
+	key string
+	run *core.Run // that waits, nil = none does
+	err error
 }
 
 // openReply looks for the run that waits, then opens the form.
 func (m *Model) openReply() tea.Cmd {
 	key := m.subject()
+	board, ctx := m.env.Board, m.ctx
 	return func() tea.Msg {
-		page, err := guarded(func() (core.RecordPage, error) {
-			return m.env.Board.Records(m.ctx, core.RecordQuery{Kind: core.RecordRuns, Session: key})
-		})
-		return replyMsg{key, page, err}
+		run, err := guarded(func() (*core.Run, error) { return waitingRun(ctx, board, key) })
+		return replyMsg{key, run, err}
 	}
+}
+
+// waitingRun is the run of a session that is under way, with the message it is to answer.
+func waitingRun(ctx context.Context, board core.Board, key string) (*core.Run, error) {
+	page, err := board.Records(ctx, core.RecordQuery{Kind: core.RecordRuns, Session: key})
+	if err != nil {
+		return nil, err
+	}
+	for i := range page.Runs {
+		if r := &page.Runs[i]; r.SessionKey == key && r.State == core.RunRunning {
+			if r.Message == "" {
+				r.Message, err = askedBy(ctx, board, r)
+			}
+			return r, err
+		}
+	}
+	return nil, nil
+}
+
+// askedBy is the message of a run that has begun: it is in the transcript then, the first that the run wrote, else the last of a person.
+func askedBy(ctx context.Context, board core.Board, r *core.Run) (string, error) {
+	q := core.MessageQuery{Session: r.SessionKey, Limit: 50, Filter: core.MessageFilter{Roles: []core.Role{core.RoleUser}}}
+	if r.FirstSeq > 0 {
+		q.After, q.Oldest, q.Limit = r.FirstSeq-1, true, 1
+	}
+	page, err := board.Messages(ctx, q)
+	if err != nil || len(page.Messages) == 0 {
+		return "", err
+	}
+	last := &page.Messages[len(page.Messages)-1]
+	for i := range page.Messages {
+		if page.Messages[i].Role == core.RoleUser {
+			last = &page.Messages[i]
+		}
+	}
+	return transcribe.Said(last), nil
 }
 
 func (msg replyMsg) apply(m *Model) tea.Cmd {
@@ -39,16 +77,13 @@ func (msg replyMsg) apply(m *Model) tea.Cmd {
 		return nil
 	case msg.err != nil:
 		return m.warn("cannot read what waits in " + msg.key + ": " + msg.err.Error())
+	case msg.run == nil:
+		return m.toast("nothing waits in " + m.nameFor(msg.key) + " any more")
 	case m.top() != nil && m.topStage() == nil:
 		return nil // something else was opened meanwhile
 	}
-	for i := range msg.page.Runs {
-		if r := &msg.page.Runs[i]; r.SessionKey == msg.key && r.State == core.RunRunning {
-			m.open(newReplyForm(m, msg.key, r))
-			return nil
-		}
-	}
-	return m.toast("nothing waits in " + m.nameFor(msg.key) + " any more")
+	m.open(newReplyForm(m, msg.key, msg.run))
+	return nil
 }
 
 func replyDraft(key string) string { return "reply " + key }

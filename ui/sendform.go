@@ -113,7 +113,7 @@ func (f *sendForm) foretell(m *Model, w, h int) []string {
 	k.shades = m.k.panel
 	s := &sheet{k: &k, w: w}
 	if live := m.liveTo(f.to.key); live != nil {
-		s.text(k.warn, "Run "+shortID(live.run)+" that you sent here is "+strings.TrimLeft(live.status(m.env.Now()), "●◌ "))
+		s.text(k.warn, "Run "+shortID(live.run)+" that you sent here "+live.standing(m.env.Now())+".")
 	}
 	lines := append(s.out, f.prospect.lines(m, w)...)
 	return lines[:min(len(lines), h)]
@@ -150,7 +150,7 @@ func (m *Model) sendOnce(o outgoing, last *outgoing, launched func(*Model, *flig
 	return m.confirm(&confirm{
 		title: "Send another message?", count: 1,
 		what: []string{
-			"Run " + shortID(live.run) + ", which you sent to " + m.nameFor(o.to) + ", is " + strings.TrimLeft(live.status(m.env.Now()), "●◌ ") + ". The message " + live.taken() + ": sending again makes a second one.",
+			"Run " + shortID(live.run) + ", which you sent to " + m.nameFor(o.to) + ", " + live.standing(m.env.Now()) + ". The message " + live.taken() + ": sending again makes a second one.",
 		},
 		yes: goOn,
 	})

@@ -385,5 +385,5 @@ func TestClosedWhileItIsHandedOver(t *testing.T) {
 	require.Empty(t, c.m.drafts.all)
 	c.press("s")
 	require.Empty(t, c.form().area.text.text())
-	require.Contains(t, c.view(), "Run run-1 that you sent here is queued")
+	require.Contains(t, c.view(), "Run run-1 that you sent here is still queued")
 }
