@@ -51,9 +51,9 @@ func (f *flight) live() bool { return f.state == flightAwaited || f.state == fli
 type (
 	// sentMsg says what became of handing a message over.
 	sentMsg struct {
-		flight *flight
-		run    string
-		err    error
+		flight  *flight
+		receipt core.Receipt
+		err     error
 	}
 	awaitedMsg struct {
 		flight *flight
@@ -89,36 +89,36 @@ func (m *Model) launch(o outgoing) (*flight, tea.Cmd) {
 	m.flights = m.flights[max(len(m.flights)-flightsKept, 0):]
 	board, ctx := m.env.Board, m.ctx
 	return f, tea.Batch(m.tickFlights(), func() tea.Msg {
-		run, err := guarded(func() (string, error) { return o.send(ctx, board) })
-		return sentMsg{f, run, err}
+		receipt, err := guarded(func() (core.Receipt, error) { return o.send(ctx, board) })
+		return sentMsg{f, receipt, err}
 	})
 }
 
 // send is one message. As a session it does not wait: the run's end is waited for by its id, which also holds over a new owner.
-func (o *outgoing) send(ctx context.Context, board core.Board) (run string, err error) {
+func (o *outgoing) send(ctx context.Context, board core.Board) (receipt core.Receipt, err error) {
 	if o.as == "" {
-		receipt, err := board.Do(ctx, core.Command{Key: o.key, Send: &core.Send{Session: o.to, Message: o.text}})
-		return receipt.Run, err
+		return board.Do(ctx, core.Command{Key: o.key, Send: &core.Send{Session: o.to, Message: o.text}})
 	}
 	params, err := json.Marshal(map[string]any{"sessionKey": o.to, "message": o.text, "timeoutSeconds": 0})
 	if err != nil {
-		return "", err
+		return receipt, err
 	}
 	result, err := board.Call(ctx, core.ToolCall{As: o.as, Tool: "sessions_send", Params: params, Key: o.key})
 	if err != nil {
-		return "", err
+		return receipt, err
 	}
 	if result.Refused != nil {
-		return "", result.Refused
+		return receipt, result.Refused
 	}
 	var answer struct{ RunID, Error string }
 	if err := json.Unmarshal(result.Body, &answer); err != nil {
-		return "", err
+		return receipt, err
 	}
 	if answer.RunID == "" {
-		return "", core.Errorf(core.CodeInternal, "%s", firstOf(answer.Error, "sessions_send named no run"))
+		return receipt, core.Errorf(core.CodeInternal, "%s", firstOf(answer.Error, "sessions_send named no run"))
 	}
-	return answer.RunID, nil
+	receipt.Run = answer.RunID
+	return receipt, nil
 }
 
 func (msg sentMsg) apply(m *Model) tea.Cmd {
@@ -134,10 +134,13 @@ func (msg sentMsg) apply(m *Model) tea.Cmd {
 		}
 		return m.warn("not sent to " + f.to + ": " + msg.err.Error())
 	}
-	f.run, f.state = msg.run, flightOn
 	if m.drafts.all[f.draft].Text == f.text {
 		m.drafts.put(f.draft, draft{}) // its form may have been closed while it was handed over
 	}
+	if msg.receipt.Run == "" {
+		return tea.Batch(msg.obeyed(m), m.rememberSoon())
+	}
+	f.run, f.state = msg.receipt.Run, flightOn
 	var cmds []tea.Cmd
 	if f.wait > 0 {
 		cmds = append(cmds, m.await(f, f.wait))
@@ -146,6 +149,19 @@ func (msg sentMsg) apply(m *Model) tea.Cmd {
 		cmds = append(cmds, l.landed(m, f, nil))
 	}
 	return tea.Batch(append(cmds, m.tickFlights(), m.rememberSoon())...)
+}
+
+// obeyed tells of a message that was a command to the session, such as /send off: it started no run.
+func (msg sentMsg) obeyed(m *Model) tea.Cmd {
+	f := msg.flight
+	f.wait = 0
+	var cmd tea.Cmd
+	if l := m.launcherOf(f); l != nil {
+		cmd = l.landed(m, f, nil)
+	}
+	m.flights = slices.DeleteFunc(m.flights, func(each *flight) bool { return each == f })
+	m.said = m.nameFor(f.to) + ": " + msg.receipt.Outcome
+	return cmd
 }
 
 // launcherOf is the open layer that tells of a flight.

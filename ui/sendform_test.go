@@ -169,6 +169,20 @@ func TestARefusalKeepsTheText(t *testing.T) {
 	require.Len(t, b.Sent(), 1)
 }
 
+// A message that is a command to the session starts no run: what it did is said, and nothing is waited for.
+func TestACommandIsNotWaitedFor(t *testing.T) {
+	b := talkBoard()
+	c := newConsole(t, b, 100, 30)
+	c.open(talkMain)
+	c.press("s")
+	c.typed("/send off")
+	c.press("ctrl+s")
+	require.Empty(t, c.m.layers)
+	require.Empty(t, c.m.flights)
+	require.Empty(t, c.m.drafts.all)
+	require.Equal(t, "Mira's main: send policy deny", c.footer())
+}
+
 // As a session it is that session's sessions_send, with what that means told before.
 func TestSendAsASession(t *testing.T) {
 	b := talkBoard()

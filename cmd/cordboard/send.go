@@ -58,7 +58,8 @@ func newSend(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "send KEY MESSAGE|-",
 		Short: "Send a message into a session and wait for the reply",
-		Long: "send writes to a session as the operator: one run of its agent, whose reply is printed. With --as KEY the message is that session's, as\n" +
+		Long: "send writes to a session as the operator: one run of its agent, whose reply is printed. The message /send on, off or inherit sets\n" +
+			"the session's send policy instead, /send alone tells it. With --as KEY the message is that session's, as\n" +
 			"its agent's sessions_send would be: its scope and the policies apply, the agents may go on talking and announce the outcome.\n" +
 			"- reads the message from standard input. Exit code 3: no reply yet, the run goes on; 5: the run failed.",
 		Example: "  cordboard send main 'what is new?'\n" +
@@ -83,6 +84,9 @@ func newSend(a *app) *cobra.Command {
 				receipt, err := b.Do(ctx, core.Command{Send: &core.Send{Session: args[0], Message: message}})
 				if err != nil {
 					return err
+				}
+				if receipt.Run == "" { // a command such as /send off
+					return a.obeyed(receipt)
 				}
 				if timeout == 0 {
 					return a.sent(sendAnswer{RunID: receipt.Run, Status: "accepted", SessionKey: receipt.Key})
@@ -133,6 +137,15 @@ func (a *app) foreseeText(x core.Explanation) error {
 		})
 	}
 	return a.facts(lists...)
+}
+
+// obeyed tells of a message that was a command to the session: it started no run.
+func (a *app) obeyed(receipt core.Receipt) error {
+	if a.json {
+		return a.printJSON(receipt)
+	}
+	_, err := fmt.Fprintf(a.out, "%s: %s\n", safe.Line(receipt.Key), safe.Line(receipt.Outcome))
+	return err
 }
 
 func checkWait(seconds int) error {

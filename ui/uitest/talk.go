@@ -86,6 +86,9 @@ func (t *Talk) Do(ctx context.Context, c core.Command) (core.Receipt, error) {
 		if err := t.refused(); err != nil {
 			return core.Receipt{}, err
 		}
+		if c.Send.Message == "/send off" { // a command to the session, which starts no run
+			return core.Receipt{Key: c.Send.Session, Outcome: "send policy deny"}, nil
+		}
 		run, err := t.take(Sent{To: c.Send.Session, Text: c.Send.Message, Key: c.Key})
 		return core.Receipt{Key: c.Send.Session, Run: run}, err
 	case c.Patch != nil, c.New != nil, c.Reset != nil, c.Delete != nil, c.Adopt != nil, c.Reply != nil:
