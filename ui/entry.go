@@ -37,6 +37,7 @@ type entry struct {
 type part struct {
 	kind partKind
 	lead []run // oneLine: in front of the text
+	tail []run // behind it: each is there whole or, where there is no room for it, not at all
 	ink  ink
 	text string // sanitised
 	md   md.Block
@@ -187,7 +188,7 @@ func (e entryMaker) message(out *entry, m *core.Message) {
 		if b.Type == "text" && first && m.Role == core.RoleUser {
 			var env transcribe.Envelope
 			env, b.Text = transcribe.OpenEnvelope(b.Text)
-			out.parts[at].lead = append(out.parts[at].lead, e.envelope(env)...)
+			e.envelope(&out.parts[at], env)
 		}
 		first = false
 		e.block(out, m.Role, b)
@@ -217,23 +218,21 @@ func (e entryMaker) speaker(role core.Role, f facts) (bar ink, who []run) {
 	return e.k.system, []run{{e.k.system, safe.Line(firstOf(f.role, "message without a role"))}}
 }
 
-func (e entryMaker) envelope(env transcribe.Envelope) []run {
-	var runs []run
+func (e entryMaker) envelope(head *part, env transcribe.Envelope) {
 	if env.Sender != "" {
-		runs = append(runs, run{e.k.muted, " " + safe.Line(env.Sender)})
+		head.lead = append(head.lead, run{e.k.muted, " " + safe.Line(env.Sender)})
 	}
 	if env.Stamp != "" {
-		runs = append(runs, run{e.k.dim, " · [" + safe.Line(env.Stamp) + "]"})
+		head.tail = append(head.tail, run{e.k.dim, " · [" + safe.Line(env.Stamp) + "]"})
 	}
-	return runs
 }
 
 func (e entryMaker) usage(head *part, f facts) {
 	if f.model != "" {
-		head.lead = append(head.lead, run{e.k.dim, " · " + safe.Line(f.model)})
+		head.tail = append(head.tail, run{e.k.dim, " · " + safe.Line(f.model)})
 	}
 	if f.input > 0 || f.output > 0 {
-		head.lead = append(head.lead, run{e.k.dim, " · " + count(f.input) + " in " + count(f.output) + " out"})
+		head.tail = append(head.tail, run{e.k.dim, " · " + count(f.input) + " in " + count(f.output) + " out"})
 	}
 }
 

@@ -121,10 +121,20 @@ func (m *Model) compose() string {
 	}
 	lines := make([]string, 0, m.h)
 	lines = append(lines, m.head)
-	switch m.lay.screen {
-	case screenNarrow:
+	layers := m.layers
+	view := -1
+	for i, l := range layers {
+		if _, ok := l.(stage); ok {
+			view = i
+		}
+	}
+	switch {
+	case view >= 0:
+		lines = append(lines, layers[view].draw(m)...)
+		layers = layers[view+1:]
+	case m.lay.screen == screenNarrow:
 		lines = append(lines, m.boxes[m.focus]...)
-	case screenMedium:
+	case m.lay.screen == screenMedium:
 		right := m.boxes[paneTranscript]
 		if m.lay.over {
 			right = m.boxes[paneInspector]
@@ -134,7 +144,7 @@ func (m *Model) compose() string {
 		lines = beside(lines, m.boxes[paneTree], m.boxes[paneTranscript], m.boxes[paneInspector])
 	}
 	lines = m.inGlyphs(append(append(lines, m.newsBox()...), m.foot))
-	for _, l := range m.layers {
+	for _, l := range layers {
 		if over := m.inGlyphs(l.draw(m)); len(over) > 0 {
 			x, y := m.corner(l, over)
 			cover(lines, over, x, y, ansi.StringWidth(over[0]), m.w)

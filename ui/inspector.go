@@ -16,6 +16,7 @@ type inspector struct {
 	detail *core.SessionDetail // nil until it has come
 	err    error
 	stale  bool // the session was written since
+	talks  talksOf
 	fetch  fetch
 
 	top   int
@@ -27,6 +28,7 @@ type inspector struct {
 func (p *inspector) show(key string) {
 	if p.key != key {
 		p.key, p.detail, p.err, p.top = key, nil, nil, 0
+		p.talks = talksOf{}
 		p.fetch.number++
 		p.fetch.waiting, p.stale = false, false
 		p.dirty = true
@@ -114,12 +116,15 @@ func (p *inspector) draw(m *Model, h *core.Head) {
 	if m.unread.news(h) {
 		s.fact("unread", k.accent, "• new messages")
 	}
+	if !h.Flags.Has(core.FlagMirrored) {
+		s.fact("held", k.warn, m.heldBy(h.Key))
+	}
 	s.fact("path", k.muted, m.breadcrumb(h.Key))
 	if d := p.detail; d != nil {
 		p.policy(s, d)
+		p.affairs(m, s, d)
 		p.lineage(s, h, d, fleet)
 		p.transcripts(s, d, now)
-		p.runs(s, d, now)
 		p.record(s, d, now, zone)
 	}
 	p.all = s.out
@@ -233,38 +238,6 @@ func (p *inspector) transcripts(s *sheet, d *core.SessionDetail, now time.Time) 
 	if len(d.Generations) == 0 {
 		s.fact("", s.k.muted, "none yet")
 	}
-}
-
-func (p *inspector) runs(s *sheet, d *core.SessionDetail, now time.Time) {
-	if len(d.Runs) == 0 {
-		return
-	}
-	s.heading("Runs")
-	for i := range d.Runs[:min(len(d.Runs), 8)] {
-		r := &d.Runs[i]
-		word, k := string(r.State), s.k.busy
-		if r.State == core.RunEnded {
-			word, k = outcome(s.k, r.Outcome)
-		}
-		s.runs(string(r.Kind), run{k, safe.Line(word)}, run{s.k.muted, safe.Line(prefixed(" · ", r.Label)) + " · " + ago(now, max(r.QueuedAt, r.StartedAt, r.EndedAt))})
-		for _, text := range []string{r.Error, r.Result} {
-			if text != "" {
-				s.runs("", run{s.k.dim, glance(text)})
-			}
-		}
-	}
-}
-
-func outcome(k *inks, o core.RunOutcome) (string, ink) {
-	switch o {
-	case core.OutcomeOK:
-		return "✓ ok", k.ok
-	case core.OutcomeError, core.OutcomeTimeout:
-		return "✗ " + string(o), k.err
-	case "":
-		return "ended", k.muted
-	}
-	return "⊘ " + string(o), k.warn
 }
 
 func (p *inspector) record(s *sheet, d *core.SessionDetail, now time.Time, zone *time.Location) {

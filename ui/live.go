@@ -172,6 +172,8 @@ func (m *Model) apply(c core.Change, at core.Rev) impact {
 	case core.ChangeRun:
 		m.fellSilent(c)
 		m.insp.stale = m.insp.stale || shown && (c.Run == nil || c.Run.SessionKey == m.insp.key)
+	case core.ChangeExchange, core.ChangeDelivery:
+		m.insp.stale = m.insp.stale || shown && m.insp.concerns(c)
 	case core.ChangeHold:
 		m.hearHold(c)
 	case core.ChangeGeneration:
@@ -290,11 +292,15 @@ func (m *Model) onDetail(msg detailMsg) tea.Cmd {
 		return m.seams.after(retryAfter(msg.err), againMsg{})
 	}
 	m.insp.detail = msg.detail
+	var talks tea.Cmd
+	if deals(msg.detail) {
+		talks = m.talksCmd(msg.number, m.insp.key)
+	}
 	m.trans.dirty = true // its title tells of the policy
 	if d := msg.detail; d != nil && m.trans.known && m.trans.generation == "" && m.trans.outdated(d.Session.SessionID) {
 		m.trans.show(m.trans.key, "")
 	}
-	return nil
+	return talks
 }
 
 func (m *Model) onAgain() {

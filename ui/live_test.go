@@ -102,7 +102,7 @@ func TestInspectorIsLive(t *testing.T) {
 		Runs: []core.Run{{Kind: core.RunSpawn, State: core.RunEnded, Outcome: core.OutcomeTimeout, Label: "sweep", Result: "nothing\nfound", QueuedAt: noon.UnixMilli()}},
 	})
 	c.live()
-	for _, want := range []string{" Desk", "verdict   ▲ deny", "rule      session override", "spawn     ✗ timeout · sweep · now", "nothing found"} {
+	for _, want := range []string{" Desk", "verdict   ▲ deny", "rule      session override", "spawn     ✗ timed out · now · sweep", "nothing found"} {
 		require.Contains(t, c.pane(paneInspector), want)
 	}
 	require.Contains(t, c.pane(paneTranscript), "▲deny (session override)")

@@ -30,8 +30,13 @@ func (d *partDrawer) draw(e *entry, p int) []string {
 	case partRule:
 		return []string{d.rule(part.ink, part.text)}
 	case partOneLine:
-		l := d.begin(e)
-		return []string{d.end(l.addAll(part.lead).add(part.ink, part.text))}
+		l := d.begin(e).addAll(part.lead).add(part.ink, part.text)
+		for _, r := range part.tail {
+			if safe.Width(r.text) <= l.left {
+				l.add(r.ink, r.text)
+			}
+		}
+		return []string{d.end(l)}
 	case partMarkdown:
 		return d.markdown(e, part)
 	default:

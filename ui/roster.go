@@ -10,17 +10,13 @@ type roster struct {
 	index  int // its row
 	top    int // first row on the screen
 	height int
-	held   bool // somebody has moved it: before, it stays on the first row
 }
 
 // set lists other rows. The cursor's row stays where it is on the screen, or in view when the list stands at its beginning.
 func (r *roster) set(ids []string) {
 	offset, first := r.index-r.top, r.top == 0
 	r.ids = ids
-	switch at := slices.Index(ids, r.cursor); {
-	case !r.held:
-		r.index = 0
-	case at >= 0:
+	if at := slices.Index(ids, r.cursor); at >= 0 {
 		r.index = at
 	}
 	if r.top = r.index - offset; first {
@@ -54,7 +50,6 @@ func (r *roster) resize(h int) {
 func (r *roster) move(by int) { r.jump(r.index + by) }
 
 func (r *roster) jump(index int) {
-	r.held = true
 	r.index = index
 	r.adopt()
 }

@@ -145,6 +145,7 @@ func TestRunsTick(t *testing.T) {
 	}
 	require.Equal(t, 1, ticks())
 	c.press("esc")
+	c.open("agent:research:cron:weekly")
 	c.elapse(time.Second)
 	require.Zero(t, ticks(), "nothing counts while nobody looks")
 }

@@ -174,7 +174,7 @@ func (m *Model) backInStage() tea.Cmd {
 // settleStages lists anew what has changed and asks for what is out of date.
 func (m *Model) settleStages() tea.Cmd {
 	var cmds []tea.Cmd
-	ticks := false
+	ticks := m.insp.ticks() && m.lay.panes[paneInspector].shown()
 	for _, s := range m.stages() {
 		v := s.base()
 		v.rows.resize(m.stageRows())
@@ -239,6 +239,7 @@ type tickMsg struct{}
 
 func (tickMsg) apply(m *Model) tea.Cmd {
 	m.stand.ticking, m.dirty = false, true
+	m.insp.dirty = true
 	m.relistStages()
 	return nil
 }

@@ -78,7 +78,7 @@ func (v *timeline) ticks() bool {
 
 // arrange lays the scenes out anew. One that looks at the last scene goes on to the next that comes.
 func (v *timeline) arrange(m *Model) {
-	follows := len(v.rows.ids) > 0 && v.rows.index == len(v.rows.ids)-1 && v.rows.held
+	follows := len(v.rows.ids) > 0 && v.rows.index == len(v.rows.ids)-1
 	v.w, v.h = m.lay.w-2, m.stageRows()+1
 	if v.detail == nil {
 		return
