@@ -103,7 +103,7 @@ func (p *inspector) runs(m *Model, s *sheet, d *core.SessionDetail) {
 	}
 	for i := range d.Runs {
 		r := &d.Runs[i]
-		glyph, word, paint := runSign(&s.k.shades, r)
+		glyph, word, paint := m.runSign(&s.k.shades, r)
 		if r.State == core.RunQueued {
 			word += " #" + strconv.Itoa(place)
 			place--

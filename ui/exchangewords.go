@@ -60,7 +60,7 @@ func (m *Model) exchangeStory(x *core.Exchange) string {
 		if x.Reason == "blocked" {
 			return "The send policy keeps " + target + " from telling its chat: the text is kept, and not sent."
 		}
-		return m.loopEnd(x) + " " + target + " has no chat to tell: it knows of no channel."
+		return m.loopEnd(x) + " " + target + " has no chat that could be told."
 	case core.ExchangeFailed:
 		return m.exchangeFailure(x)
 	case core.ExchangeStopped:

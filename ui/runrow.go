@@ -12,14 +12,14 @@ import (
 type runColumns struct{ state, session, kind, waited, ran, model, age int }
 
 func runColumnsIn(w int) runColumns {
-	c := runColumns{state: 13, session: 20, kind: 8, ran: durationWide}
+	c := runColumns{state: 14, session: 20, kind: 8, ran: durationWide}
 	switch {
 	case w >= 108:
 		c = runColumns{state: 14, session: 26, kind: 8, waited: durationWide, ran: durationWide, model: 14, age: 4}
 	case w >= 84:
 		c = runColumns{state: 14, session: 22, kind: 8, waited: durationWide, ran: durationWide, age: 4}
 	case w < 60:
-		c = runColumns{state: 13, ran: durationWide}
+		c = runColumns{state: 14, ran: durationWide}
 		c.session = max(w-c.state-c.ran-4, 8)
 	}
 	return c
@@ -66,7 +66,7 @@ func (v *runsView) row(m *Model, l *line, k *shades, id string, w int) {
 	if r == nil {
 		return
 	}
-	glyph, word, paint := runSign(k, r)
+	glyph, word, paint := m.runSign(k, r)
 	if at := v.place[id]; at > 0 {
 		word += " #" + strconv.Itoa(at)
 	}
@@ -82,7 +82,7 @@ func (v *runsView) row(m *Model, l *line, k *shades, id string, w int) {
 	cell(l, k.muted, modelName(r.Model), c.model)
 	figure(l, k.muted, age(now, max(r.EndedAt, r.StartedAt, r.QueuedAt)), c.age)
 	if l.left > 8 {
-		l.add(k.muted, glance(firstOf(r.Message, r.Label)))
+		l.add(k.muted, glance(firstOf(v.message(r), r.Label)))
 	}
 }
 
@@ -95,7 +95,7 @@ func (v *runsView) sheet(m *Model, s *sheet) {
 	if r == nil {
 		return
 	}
-	glyph, word, paint := runSign(&s.k.shades, r)
+	glyph, word, paint := m.runSign(&s.k.shades, r)
 	if at := v.place[r.ID]; at > 0 {
 		word += ", number " + strconv.Itoa(at) + " in its line"
 	}
@@ -114,8 +114,10 @@ func (v *runsView) sheet(m *Model, s *sheet) {
 	s.fact("thinking", s.k.text, r.Thinking)
 	s.fact("usage", s.k.text, usageWords(r.Usage))
 	v.origin(s, r)
-	s.heading("Message")
-	s.longText(s.k.text, r.Message)
+	if text := v.message(r); text != "" {
+		s.heading("Message")
+		s.longText(s.k.text, text)
+	}
 	if r.Result != "" {
 		s.heading("Result")
 		s.longText(s.k.text, r.Result)

@@ -20,6 +20,9 @@ type runsView struct {
 	heard  map[string]core.Rev // runs that a change told of, and when: an older answer does not put them back
 	texts  map[string]string   // what the filter reads, in lower case
 	capped bool
+
+	began   map[string]string // what runs in sight began with, where that is in the transcript
+	reading bool              // it is being asked for
 }
 
 // runsMost is how many runs are listed: the newest.
@@ -80,6 +83,7 @@ func (v *runsView) take(page core.RecordPage) {
 	for id, r := range newer {
 		v.put(id, r)
 	}
+	v.forget()
 }
 
 // hear takes in a run as it is now.
@@ -155,9 +159,9 @@ func (v *runsView) compare(a, b *core.Run) int {
 func (v *runsView) text(m *Model, r *core.Run) string {
 	text, ok := v.texts[r.ID]
 	if !ok {
-		_, word, _ := runSign(&m.k.shades, r)
+		_, word, _ := m.runSign(&m.k.shades, r)
 		text = strings.ToLower(strings.Join([]string{
-			word, r.ID, r.SessionKey, m.placed(r.SessionKey), string(r.Kind), r.Model, r.Label, glance(r.Message), glance(r.Error),
+			word, r.ID, r.SessionKey, m.placed(r.SessionKey), string(r.Kind), r.Model, r.Label, glance(v.message(r)), glance(r.Error),
 		}, "\n"))
 		v.texts[r.ID] = text
 	}
@@ -175,6 +179,14 @@ func (v *runsView) ticks() bool {
 
 // current is the run under the cursor, nil when there is none.
 func (v *runsView) current() *core.Run { return v.runs[v.rows.cursor] }
+
+// runSign is how a run stands, as the session tells it: one at work may wait for the operator.
+func (m *Model) runSign(k *shades, r *core.Run) (glyph, word string, paint ink) {
+	if m.asksHere(r) {
+		return stateAsks.glyph(), stateAsks.word(), k.state[stateAsks]
+	}
+	return runSign(k, r)
+}
 
 // runSign is how a run stands: glyph, word and ink. One that has ended says how.
 func runSign(k *shades, r *core.Run) (glyph, word string, paint ink) {

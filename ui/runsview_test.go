@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -215,4 +216,39 @@ func TestDurations(t *testing.T) {
 	require.Empty(t, lasted(5, 4))
 	require.Equal(t, "9s", ticking(noon, noon.Add(-9900*time.Millisecond).UnixMilli()))
 	require.Equal(t, "0s", ticking(noon, noon.Add(time.Hour).UnixMilli()), "a clock that runs behind")
+}
+
+// A run that has started keeps no message: what is shown of it is read from the transcript, once, and the filter finds it.
+func TestRunsTellWhatTheyBeganWith(t *testing.T) {
+	b := floor()
+	b.PutRun(core.Run{ID: "r-began", SessionKey: "agent:ops:main", SessionID: "s4", Kind: core.RunChat, State: core.RunRunning, QueuedAt: at(time.Hour), StartedAt: at(time.Hour), FirstSeq: 2})
+	b.PutRun(core.Run{ID: "r-gone", SessionKey: "agent:ops:main", SessionID: "nowhere", Kind: core.RunChat, State: core.RunRunning, QueuedAt: at(time.Hour), StartedAt: at(time.Hour), FirstSeq: 9})
+	c := newConsole(t, b, 160, 45)
+	c.press("r")
+	require.Contains(t, c.row("1h00m"), "what is new?")
+	require.Equal(t, map[string]string{"r-began": "what is new?", "r-gone": ""}, c.m.stand.runs.began)
+	c.press("/")
+	c.typed("is new")
+	require.Equal(t, []string{"r-began"}, c.m.stage().base().rows.ids)
+}
+
+// A run that waits on the operator says so.
+func TestRunsThatAsk(t *testing.T) {
+	b := floor()
+	b.Update("agent:ops:main", func(h *core.Head) { h.Flags |= core.FlagAsks })
+	c := newConsole(t, b, 80, 24)
+	c.press("r")
+	require.Contains(t, c.row("What did you find"), "? waits on you")
+	require.Contains(t, c.row("And tell Jonas."), "queued #1")
+}
+
+// esc with another key close behind it, which to a terminal is one key with alt, closes the view and does nothing else.
+func TestEscAndAKeyCloseAView(t *testing.T) {
+	b := floor()
+	c := newConsole(t, b, 80, 24)
+	c.press("r")
+	c.onRow("r-q1")
+	c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("x"), Alt: true})
+	require.Nil(t, c.m.stage())
+	require.Empty(t, b.Commands())
 }

@@ -183,6 +183,9 @@ func (m *Model) settleStages() tea.Cmd {
 			v.listed, m.dirty, m.barsDirty = true, true, true
 		}
 		ticks = ticks || s.ticks()
+		if r, ok := s.(*runsView); ok {
+			cmds = append(cmds, r.openings(m))
+		}
 		if v.stale && !v.fetch.busy && !v.fetch.waiting {
 			v.stale = false
 			cmds = append(cmds, m.recordsCmd(s, v.fetch.begin(), s.query()))

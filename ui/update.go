@@ -85,6 +85,9 @@ func (m *Model) press(msg tea.KeyMsg) tea.Cmd {
 	m.keyGap = now.Sub(m.lastKey)
 	m.lastKey = now
 	m.said, m.barsDirty = "", true
+	if m.topStage() != nil && escFirst(msg) {
+		msg = tea.KeyMsg{Type: tea.KeyEsc}
+	}
 	if m.typing() {
 		switch {
 		case msg.String() == "ctrl+z":
