@@ -97,11 +97,11 @@ func (v *auditView) foot() string {
 func auditColumns(w int) (at, who, verb, target int) {
 	switch {
 	case w >= 100:
-		return 15, 14, 12, 36
+		return 15, 14, 13, 35
 	case w >= 60:
-		return 15, 10, 10, 24
+		return 15, 10, 13, 21
 	}
-	return 0, 0, 10, max(w-18, 8)
+	return 0, 0, 13, max(w-21, 8)
 }
 
 func (v *auditView) caption(l *line, k *shades, w int) {
