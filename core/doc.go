@@ -6,6 +6,7 @@
 //	sessions_list      engine/list.go      over the head index, policy in policy/see.go
 //	sessions_history   engine/history.go   bounds, masking and assembly in tool/
 //	sessions_send      engine/send.go      what follows it in engine/exchange.go and engine/announce.go
+//	sessions_spawn     engine/spawn.go     what follows it in engine/subagent.go, the report in engine/subreport.go
 //	agents_list        engine/call.go      spawn rights in policy/spawn.go
 //
 // and a fact to the file that keeps it:
@@ -13,6 +14,7 @@
 //	Session, Head, Generation   session.go     one conversation, its index entry, one transcript of it
 //	Message                     message.go     one transcript line, its JSON byte for byte
 //	Run, Exchange, Delivery     run.go         what agents do (engine/runs.go, engine/drive.go, engine/exchange.go)
+//	Spawn, Binding              spawn.go       what a sub-agent's run and a thread have beside
 //	Rev, Change, Batch          change.go      revisions and what front ends are told
 //	Store, Reader, Tx           store.go       what the engine needs kept (store/bolt keeps it)
 //	Board                       board.go       what any front end can do (package engine does it, gateway/board carries it)

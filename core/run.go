@@ -78,6 +78,7 @@ type Run struct {
 	Thinking     string      `json:"thinking,omitempty"`
 	Cleanup      string      `json:"cleanup,omitempty"`
 	Result       string      `json:"result,omitempty"` // a sub-agent's frozen result text
+	Spawn        *Spawn      `json:"spawn,omitempty"`  // of a run of kind spawn
 	// Answer is where the run's reply is delivered to, for runs that came in from a channel; nil = nowhere.
 	Answer   *DeliveryContext `json:"answer,omitempty"`
 	Usage    *Usage           `json:"usage,omitempty"`
@@ -148,6 +149,7 @@ var DeliveryStates = []DeliveryState{
 type Delivery struct {
 	ID            string          `json:"id"`
 	SessionKey    string          `json:"sessionKey"`
+	RequesterKey  string          `json:"requesterKey,omitempty"` // of a sub-agent's announce: the session whose send policy decides
 	RunID         string          `json:"runId,omitempty"`
 	Route         DeliveryContext `json:"route"`
 	Text          string          `json:"text"`

@@ -18,6 +18,7 @@ type Turn struct {
 	Session  Session
 	Context  string    // run context: who writes, from where; never stored
 	Exchange *Exchange // of a turn or announce step
+	Images   []Image   // that go with the message, for a runtime that cannot read them from a file
 	History  iter.Seq[Message]
 	Tools    []ToolSpec
 	// Started is told of a child process that plays the turn, before anything of it is read, so that whoever comes after a crash of the

@@ -27,6 +27,10 @@ type Session struct {
 
 	SpawnedBy  string `json:"spawnedBy,omitempty"` // key of the session that spawned it: the lineage
 	SpawnDepth int    `json:"spawnDepth,omitempty"`
+	SpawnRun   string `json:"spawnRun,omitempty"` // id of the run that it was spawned for
+
+	// Thread is the thread that is bound to the session, so that what is said there comes here (session-tools.md §8).
+	Thread DeliveryContext `json:"thread,omitzero"`
 
 	Model          string `json:"model,omitempty"`
 	ModelProvider  string `json:"modelProvider,omitempty"`
@@ -51,7 +55,8 @@ type Session struct {
 	Undelivered bool       `json:"undelivered,omitempty"` // its last outbound text was blocked, gave up or has an unknown fate
 	Held        bool       `json:"held,omitempty"`        // what is queued does not start until the operator lets it
 	ArchivedAt  int64      `json:"archivedAt,omitempty"`
-	Source      string     `json:"source,omitempty"` // directory it was imported from: the session is mirrored (engine.md §9)
+	ArchiveAt   int64      `json:"archiveAt,omitempty"` // when a sub-agent's session is archived; 0 = not by itself
+	Source      string     `json:"source,omitempty"`    // directory it was imported from: the session is mirrored (engine.md §9)
 }
 
 // Mirrored reports whether the session belongs to an imported or followed source, so that nobody here answers for it.

@@ -87,6 +87,8 @@ type Reader interface {
 	Holds(visit func(*Hold) bool) error
 	// Usage walks the counters, newest day first, then by agent and model.
 	Usage(visit func(*UsageRow) bool) error
+	// Binding finds the binding of the thread that a route names: by channel, account, address and thread, byte for byte.
+	Binding(route DeliveryContext) (b Binding, ok bool, err error)
 	SourceFile(source, path string) (f SourceFile, ok bool, err error)
 	SourceFiles(source string, visit func(*SourceFile) bool) error
 }
@@ -118,6 +120,9 @@ type Tx interface {
 	PutHold(h Hold) error
 	// AddUsage adds to the counters of a row's day, agent and model. A cost that is not known adds nothing to one that is.
 	AddUsage(u UsageRow) error
+	PutBinding(b Binding) error
+	// DeleteBinding removes a thread's binding. What is not there is no error.
+	DeleteBinding(route DeliveryContext) error
 	PutSourceFile(f SourceFile) error
 }
 

@@ -152,20 +152,6 @@ type notYetRow struct{ path, feature string }
 
 func notYetRows() []notYetRow {
 	return []notYetRow{
-		{"session.threadBindings", "threads"},
-		{"tools.sessions_spawn", "spawning"},
-		{"agents.defaults.subagents.model", "spawning"},
-		{"agents.defaults.subagents.thinking", "spawning"},
-		{"agents.defaults.subagents.maxConcurrent", "spawning"},
-		{"agents.defaults.subagents.maxSpawnDepth", "spawning"},
-		{"agents.defaults.subagents.maxChildrenPerAgent", "spawning"},
-		{"agents.defaults.subagents.runTimeoutSeconds", "spawning"},
-		{"agents.defaults.subagents.archiveAfterMinutes", "archiving"},
-		{"agents.defaults.subagents.announce", "spawning"},
-		{"agents.list[].subagents.model", "spawning"},
-		{"agents.list[].subagents.thinking", "spawning"},
-		{"channels.*.threads", "threads"},
-		{"channels.*.threadBindings", "threads"},
 		{"channels.*.inboundTokenEnv", "inbound on the gateway"},
 		{"store.mirror", "transcript mirror"},
 		{"store.retention", "retention"},

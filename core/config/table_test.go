@@ -169,7 +169,9 @@ func TestNotYetRowsNameKeys(t *testing.T) {
 		agents.list[].sandbox.sessionToolsVisibility logging.redactSensitive logging.redactPatterns ui.theme
 		session.agentToAgent.maxPingPongTurns agents.defaults.maxConcurrent agents.defaults.timeoutSeconds agents.defaults.maxToolCalls
 		agents.list[].runtime.type agents.list[].systemPrompt models.providers.*.baseUrl channels.*.type channels.*.owners engine.drain
-		mcp.servers.*.command mcp.servers.*.env mcp.servers.*.url tools.subagents.tools.allow tools.subagents.tools.deny`)
+		mcp.servers.*.command mcp.servers.*.env mcp.servers.*.url tools.subagents.tools.allow tools.subagents.tools.deny
+		session.threadBindings.idleHours tools.sessions_spawn.attachments.maxFiles channels.*.threads
+		agents.defaults.subagents.announce agents.list[].subagents.model.primary`)
 	for _, path := range built {
 		for _, row := range rows {
 			assert.False(t, under(path, row.path), "%s is built", path)

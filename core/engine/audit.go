@@ -70,7 +70,7 @@ func faulty(code core.Code) bool {
 
 // auditCall records what a client or the operator did with a tool.
 func (b *board) auditCall(tx core.Tx, actor core.Actor, name, target string, after any) error {
-	if b.inRun {
+	if b.within != nil {
 		return nil
 	}
 	told, err := auditJSON(after)
@@ -85,7 +85,7 @@ var readsOnly = map[string]bool{tool.SessionsList: true, tool.SessionsHistory: t
 
 // auditRefusedCall records that a tool which changes something was refused.
 func (b *board) auditRefusedCall(ctx context.Context, actor core.Actor, c core.ToolCall, refused *core.Error) {
-	if _, err := tool.Spec(c.Tool); b.inRun || err != nil || readsOnly[c.Tool] {
+	if _, err := tool.Spec(c.Tool); b.within != nil || err != nil || readsOnly[c.Tool] {
 		return
 	}
 	target := ""

@@ -237,7 +237,7 @@ func TestExplainRights(t *testing.T) {
 		assert.Equal(t, "sessions_spawn", x.Rights[3].Tool)
 		assert.Equal(t, maySpawn, x.Rights[3].Verdict.Allowed, "%s: %+v", caller, x.Rights[3].Verdict)
 	}
-	x, err := b.as("").Explain(t.Context(), core.Question{Rights: &core.SeeQuestion{Caller: "agent:main:flat", Target: "main", Scope: core.VisibilityAgent}})
+	x, err := b.as("").Explain(t.Context(), core.Question{Rights: &core.SeeQuestion{Caller: "agent:main:subagent:1", Target: "main", Scope: core.VisibilityAgent}})
 	require.NoError(t, err)
 	assert.True(t, x.Rights[0].Verdict.Allowed)
 	assert.Equal(t, core.VisibilityAgent, x.Scope.Effective)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"cordboard/core"
 	"cordboard/core/tool"
@@ -33,7 +34,7 @@ func refusal(code core.Code) bool {
 		core.CodeMirrored, core.CodeHopLimit, core.CodeIdempotency, core.CodeUnsupported:
 		return true
 	}
-	return false
+	return strings.HasPrefix(string(code), "attachments_")
 }
 
 // callAs is the actor of a call. Only the operator may call as another session.
@@ -62,6 +63,8 @@ func (b *board) dispatch(ctx context.Context, actor core.Actor, c core.ToolCall)
 		return b.sessionsHistory(ctx, actor, c.Params)
 	case tool.SessionsSend:
 		return b.sessionsSend(ctx, actor, c)
+	case tool.SessionsSpawn:
+		return b.sessionsSpawn(ctx, actor, c)
 	case tool.AgentsList:
 		return b.agentsList(actor, c.Params)
 	}

@@ -40,21 +40,21 @@ func (e *Engine) post(tx core.Tx, fx *effects, s *core.Session, d core.Delivery,
 			return d, err
 		}
 	}
-	return d, putDelivery(tx, d)
+	return d, e.putDelivery(tx, fx, d, now)
 }
 
-// putDelivery writes how a delivery stands, and on its session's row whether the people there miss a text.
-func putDelivery(tx core.Tx, d core.Delivery) error {
+// putDelivery writes how a delivery stands, and on its session's row whether the people there miss a text; what waited for its end goes on.
+func (e *Engine) putDelivery(tx core.Tx, fx *effects, d core.Delivery, now int64) error {
 	if err := tx.PutDelivery(d); err != nil {
 		return err
 	}
-	switch d.State {
-	case core.DeliveryBlocked, core.DeliveryGaveUp, core.DeliveryUnknown:
-		return markUndelivered(tx, d.SessionKey, true)
-	case core.DeliveryDelivered:
-		return markUndelivered(tx, d.SessionKey, false)
+	lost := d.State == core.DeliveryBlocked || d.State == core.DeliveryGaveUp || d.State == core.DeliveryUnknown
+	if lost || d.State == core.DeliveryDelivered {
+		if err := markUndelivered(tx, d.SessionKey, lost); err != nil {
+			return err
+		}
 	}
-	return nil
+	return e.delivered(tx, fx, &d, now)
 }
 
 func markUndelivered(tx core.Tx, sessionKey string, undelivered bool) error {
@@ -220,7 +220,7 @@ func (e *Engine) attemptBy(ctx context.Context, d core.Delivery) (err error) {
 // attempt commits that an attempt is about to be made; ok is false when there is none to make. The send policy is asked in this very
 // transaction: what it denies now is blocked for good.
 func (e *Engine) attempt(ctx context.Context, entry core.Due) (d core.Delivery, ok bool, err error) {
-	_, err = e.store.Update(ctx, func(tx core.Tx) error {
+	_, err = e.write(ctx, func(tx core.Tx, fx *effects) error {
 		d, ok, err = tx.Delivery(entry.ID)
 		if err != nil {
 			return err
@@ -229,7 +229,8 @@ func (e *Engine) attempt(ctx context.Context, entry core.Due) (d core.Delivery, 
 			ok = false
 			return tx.DeleteDue(entry)
 		}
-		s, known, err := tx.Session(d.SessionKey)
+		s, err := policySession(tx, &d)
+		known := s.Key != ""
 		if err != nil {
 			return err
 		}
@@ -245,7 +246,7 @@ func (e *Engine) attempt(ctx context.Context, entry core.Due) (d core.Delivery, 
 			if err := tx.DeleteDue(entry); err != nil {
 				return err
 			}
-			return putDelivery(tx, d)
+			return e.putDelivery(tx, fx, d, e.now())
 		}
 		d.State, d.Attempts = core.DeliveryAttempting, d.Attempts+1
 		return tx.PutDelivery(d) // it stays due, so that recovery finds it
@@ -257,7 +258,7 @@ func (e *Engine) attempt(ctx context.Context, entry core.Due) (d core.Delivery, 
 func (e *Engine) settle(ctx context.Context, d core.Delivery, failed error) error {
 	now := e.now()
 	var current core.Delivery
-	_, err := e.store.Update(ctx, func(tx core.Tx) (err error) {
+	_, err := e.write(ctx, func(tx core.Tx, fx *effects) (err error) {
 		var ok bool
 		current, ok, err = tx.Delivery(d.ID)
 		if err != nil || !ok || current.State != core.DeliveryAttempting || current.Attempts != d.Attempts {
@@ -278,7 +279,7 @@ func (e *Engine) settle(ctx context.Context, d core.Delivery, failed error) erro
 				return err
 			}
 		}
-		return putDelivery(tx, current)
+		return e.putDelivery(tx, fx, current, now)
 	})
 	level := slog.LevelDebug
 	if failed != nil {
@@ -306,7 +307,7 @@ func openDeliveries(tx core.Tx) (open []core.Due, err error) {
 // it; what is too old is not sent any more; the rest stays due (engine.md §5, §6).
 func (e *Engine) recoverDeliveries(ctx context.Context) error {
 	oldest := e.now() - e.config.Engine.ResumeWithin.Milliseconds()
-	_, err := e.store.Update(ctx, func(tx core.Tx) error {
+	_, err := e.write(ctx, func(tx core.Tx, fx *effects) error {
 		due, err := openDeliveries(tx)
 		if err != nil {
 			return err
@@ -329,7 +330,7 @@ func (e *Engine) recoverDeliveries(ctx context.Context) error {
 			if err := tx.DeleteDue(entry); err != nil {
 				return err
 			}
-			if err := putDelivery(tx, d); err != nil {
+			if err := e.putDelivery(tx, fx, d, e.now()); err != nil {
 				return err
 			}
 		}

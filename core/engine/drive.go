@@ -37,6 +37,7 @@ type driver struct {
 	stop   context.CancelCauseFunc
 	wake   chan struct{}
 	due    chan struct{} // a delivery is due
+	chore  chan struct{} // something else is
 	tasks  sync.WaitGroup
 
 	holding sync.Mutex // over reading the holds and telling the queue: the later word is the last
@@ -48,6 +49,7 @@ type driver struct {
 	waiters  map[string][]chan struct{}
 	passes   map[string]*pass // of children, by run id
 	flights  flights
+	letGo    []core.DeliveryContext // threads that the channels are to be told of
 	draining bool
 }
 
@@ -64,8 +66,11 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err := e.recoverDeliveries(ctx); err != nil {
 		return err
 	}
+	if err := e.recoverFiles(ctx); err != nil {
+		return err
+	}
 	d := &driver{
-		engine: e, wake: make(chan struct{}, 1), due: make(chan struct{}, 1), live: map[string]context.CancelCauseFunc{}, waiters: map[string][]chan struct{}{},
+		engine: e, wake: make(chan struct{}, 1), due: make(chan struct{}, 1), chore: make(chan struct{}, 1), live: map[string]context.CancelCauseFunc{}, waiters: map[string][]chan struct{}{},
 		passes: map[string]*pass{},
 		queue: newQueue(map[string]int{
 			laneMain: e.config.Agents.Defaults.MaxConcurrent, laneSubagent: e.config.Agents.Defaults.Subagents.MaxConcurrent, laneExchange: exchanges,
@@ -81,6 +86,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	d.take(effects{queued: live})
 	d.tasks.Go(d.loop)
 	d.tasks.Go(d.deliveries)
+	d.tasks.Go(d.chores)
 	return nil
 }
 
@@ -151,6 +157,7 @@ func (d *driver) take(fx effects) {
 		delete(d.waiters, r.ID)
 		d.revoke(r.ID)
 	}
+	d.letGo = append(d.letGo, fx.letGo...)
 	d.mu.Unlock()
 	d.logEnds(fx.ended)
 	for _, r := range fx.cut {
@@ -165,6 +172,9 @@ func (d *driver) take(fx effects) {
 	d.nudge()
 	if fx.due {
 		signal(d.due)
+	}
+	if fx.chore || fx.letGo != nil {
+		signal(d.chore)
 	}
 }
 
@@ -315,7 +325,7 @@ func (d *driver) turn(ctx context.Context, cancel context.CancelCauseFunc, run c
 	if err != nil {
 		return ending{outcome: core.OutcomeError, cause: err.Error()}
 	}
-	if limit := d.engine.config.Agents.Defaults.TimeoutSeconds; limit > 0 && !s.Asks { // the limit is for agents that hang, not for people
+	if limit := d.engine.limitOf(&run, &s); limit > 0 {
 		go func() { // ends with ctx, which execute cancels
 			for left := time.Duration(limit) * time.Second; left > 0; left = out.awayFor() {
 				if d.engine.clock.Sleep(ctx, left) != nil {
@@ -355,6 +365,18 @@ func (d *driver) turn(ctx context.Context, cancel context.CancelCauseFunc, run c
 	case <-late.Done():
 		return out.ending(core.TurnResult{}, context.Cause(ctx), context.Cause(ctx))
 	}
+}
+
+// limitOf is how many seconds a run may take, 0 = as long as it wants. A sub-agent's has a limit of its own; the one of ordinary runs is for
+// agents that hang, not for people.
+func (e *Engine) limitOf(run *core.Run, s *core.Session) int {
+	switch {
+	case run.Spawn != nil:
+		return run.Spawn.TimeoutSeconds
+	case s.Asks:
+		return 0
+	}
+	return e.config.Agents.Defaults.TimeoutSeconds
 }
 
 // guarded turns a panic of a runtime into its error; where it happened is for the log.

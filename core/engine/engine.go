@@ -13,6 +13,9 @@
 //	runs.go       the life of a run: queued, begun, appended to, ended
 //	send.go       sessions_send; chat.go the operator's message, reply.go his answer for a manual agent; wait.go waits for a run's end
 //	exchange.go   what follows a send, step by step; announce.go what a target tells its chat
+//	spawn.go      sessions_spawn and its checks; attachments.go and folder.go its files, thread.go its thread
+//	subagent.go   what follows a sub-agent's run; subreport.go what its requester is told
+//	chores.go     what is due beside deliveries; archive.go the end of a sub-agent's session
 //	usage.go      what runs cost, by day
 //	recover.go    what an earlier life left; children.go the processes that played its runs, token.go what these may
 //	toolbox.go    the tools of a run, those of other servers too
@@ -52,6 +55,8 @@ type Options struct {
 	Runtimes map[string]core.Runtime
 	// Channels carry texts to people, by configured name. A channel that is not configured is an outbox and needs none.
 	Channels map[string]core.Channel
+	// Workspace is the working directory of an agent, absolute; nil = there are none, and attachments are refused.
+	Workspace func(agentID string) string
 	// NewID makes ids of runs, sessions and exchanges; nil makes random UUIDs.
 	NewID func() string
 	// Toolbox holds the tools of mcp.servers; nil = there are none.
@@ -120,8 +125,8 @@ func (e *Engine) Board(ctx context.Context, actor core.Actor) (core.Board, error
 // board is an Engine bound to an actor.
 type board struct {
 	*Engine
-	actor core.Actor
-	inRun bool // it speaks for a run: what that does is told in its transcript and not in the audit
+	actor  core.Actor
+	within *core.Run // the run that calls, when it is one: what it does is told in its transcript and not in the audit
 }
 
 // Close ends the board, not the engine: a board holds nothing of its own.

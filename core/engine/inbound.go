@@ -27,7 +27,7 @@ func (b *board) takeIn(a *act, in *core.Inbound, id, sessionID string) error {
 		a.receipt, a.quiet = core.Receipt{Key: known.SessionKey, Run: id}, true
 		return errFirst(err, sameMessage(a, &known, in.Text))
 	}
-	s, err := b.inboundSession(a, in, sessionID, a.now)
+	s, err := b.inboundSession(a, in, sessionID)
 	if err != nil {
 		return err
 	}
@@ -80,18 +80,26 @@ func (b *board) checkInbound(in *core.Inbound) error {
 }
 
 // inboundSession is the session a message belongs to, with what the message tells of its chat; it is made by its first message.
-func (b *board) inboundSession(r core.Reader, in *core.Inbound, sessionID string, now int64) (core.Session, error) {
+func (b *board) inboundSession(a *act, in *core.Inbound, sessionID string) (core.Session, error) {
 	sessionKey := b.names.Direct(in.Agent, in.Channel, in.AccountID, in.Peer)
 	to := in.Peer
 	if in.ChatType != core.ChatDirect {
 		sessionKey, to = b.names.Group(in.Agent, in.Channel, in.ChatType, in.ID), in.ID
 	}
-	s, ok, err := r.Session(sessionKey)
+	if s, binding, ok, err := b.boundTo(a, in, to); err != nil || ok {
+		if err == nil {
+			err = b.bind(a, a.fx, &s, binding, a.now)
+		}
+		s.ArchivedAt = 0
+		s.LastChannel, s.LastTo, s.LastAccountID, s.LastThreadID = in.Channel, to, in.AccountID, in.ThreadID
+		return s, err
+	}
+	s, ok, err := a.Session(sessionKey)
 	if err != nil {
 		return s, err
 	}
 	if !ok {
-		s = core.Session{Key: sessionKey, SessionID: sessionID, CreatedAt: now, ChatType: in.ChatType}
+		s = core.Session{Key: sessionKey, SessionID: sessionID, CreatedAt: a.now, ChatType: in.ChatType}
 	}
 	if s.Mirrored() {
 		return s, b.mayRun(&s)

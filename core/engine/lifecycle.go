@@ -72,6 +72,9 @@ func (b *board) delete(a *act, c core.Delete) error {
 		return err
 	}
 	a.fx.holds = true
+	if err := b.dropExtras(a, a.fx, &s, a.now); err != nil {
+		return err
+	}
 	return a.DeleteSession(s.Key)
 }
 

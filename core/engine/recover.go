@@ -52,7 +52,7 @@ func (e *Engine) recoverBatch(ctx context.Context, part []core.Run, oldest int64
 				if err := e.finish(tx, &fx, run.ID, run.Fence, end, e.now()); err != nil {
 					return err
 				}
-			case run.QueuedAt < oldest && !held.cover(waiting{session: run.SessionKey, agent: e.names.AgentOf(run.SessionKey)}):
+			case run.QueuedAt < oldest && !keepsWaiting(&run) && !held.cover(waiting{session: run.SessionKey, agent: e.names.AgentOf(run.SessionKey)}):
 				end := ending{outcome: core.OutcomeInterrupted, cause: "it was queued longer than " + e.config.Engine.ResumeWithin.Round(time.Second).String() +
 					" (engine.resumeWithin) when the engine started"}
 				if err := e.discard(tx, &fx, run, end, e.now()); err != nil {
@@ -66,6 +66,12 @@ func (e *Engine) recoverBatch(ctx context.Context, part []core.Run, oldest int64
 		return nil
 	})
 	return kept, err
+}
+
+// keepsWaiting reports whether a queued run stays however old it is: a sub-agent that has not begun, and what tells of one. A requester
+// counts on them, and nothing of them has reached a model or a chat (engine.md §6).
+func keepsWaiting(run *core.Run) bool {
+	return run.Kind == core.RunSpawn || ofSpawn(run) || run.Kind == core.RunNote && run.ParentRunID != ""
 }
 
 // unanswered finds the tool calls of a run that have no result in its transcript.

@@ -15,6 +15,8 @@ func (b *board) rerun(a *act, id, newID string) error {
 		return core.Errorf(core.CodeMirrored, "run %s is history of an imported directory: send its message anew", old.ID)
 	case old.State != core.RunEnded:
 		return core.Errorf(core.CodeConflict, "run %s is %s: one that has ended can be run again", old.ID, old.State)
+	case old.Spawn != nil && old.Spawn.Announce == core.AnnounceFailed, ofSpawn(&old):
+		return b.reannounce(a, &old, newID)
 	case old.Outcome == core.OutcomeOK:
 		return core.Errorf(core.CodeConflict, "run %s ended ok: one that failed, timed out, was aborted or interrupted can be run again", old.ID)
 	}
@@ -32,10 +34,36 @@ func (b *board) rerun(a *act, id, newID string) error {
 	if next.ExchangeID, err = reopen(a, &old, a.now); err != nil {
 		return err
 	}
+	if next.Spawn != nil {
+		s.SpawnRun = next.ID
+	}
 	next, err = b.enqueue(a, a.fx, next, s, a.now)
 	a.receipt.Run = next.ID
 	a.before, a.after = map[string]string{"run": old.ID, "outcome": string(old.Outcome)}, map[string]string{"run": next.ID}
 	return err
+}
+
+// reannounce asks a sub-agent once more what to tell, after its announce step failed.
+func (b *board) reannounce(a *act, old *core.Run, newID string) error {
+	run := *old
+	if run.Spawn == nil {
+		parent, ok, err := a.Run(old.ParentRunID)
+		if err != nil {
+			return err
+		}
+		if run = parent; !ok || run.Spawn == nil {
+			return core.Errorf(core.CodeNotFound, "the run that %s was to tell of is not kept any more", old.ID)
+		}
+	}
+	if run.Spawn.Announce != core.AnnounceFailed {
+		return core.Errorf(core.CodeConflict, "the announce of run %s is %s: one that failed can be asked for again", run.ID, run.Spawn.Announce)
+	}
+	if _, err := b.row(a, run.SessionKey); err != nil {
+		return err
+	}
+	a.receipt.Run = newID
+	a.before, a.after = map[string]string{"run": old.ID, "announce": string(run.Spawn.Announce)}, map[string]string{"run": newID}
+	return b.askAnnounce(a, a.fx, run, newID, a.now)
 }
 
 // again is a run with the message and the meaning of another, and nothing of what became of that.
@@ -52,6 +80,7 @@ func again(r core.Reader, old *core.Run, id string) (core.Run, error) {
 		Provenance: old.Provenance, Thinking: old.Thinking, Cleanup: old.Cleanup, Answer: old.Answer,
 	}
 	if old.Kind == core.RunSpawn {
+		next.Spawn = old.Spawn.Anew()
 		next.Model = old.Model // it was chosen for the task; any other run takes what its session has by now
 	}
 	return next, nil

@@ -18,15 +18,23 @@ type effects struct {
 	cut    []core.Run // to be taken out of line, or their turn to be ended
 	due    bool       // a delivery is due
 	holds  bool       // what is held has changed
+	chore  bool       // something else than a delivery is due
 
-	answered []string // ids of runs that the operator's reply has ended: their turn is over
-	chosen   []chosen // answers to requests for permission
+	answered []string               // ids of runs that the operator's reply has ended: their turn is over
+	chosen   []chosen               // answers to requests for permission
+	letGo    []core.DeliveryContext // threads that the channels are to be told of
 }
 
 // openCall is a tool call whose result is not in the transcript yet.
 type openCall struct {
 	id, name string
 	params   json.RawMessage
+}
+
+// stored is the call as the transcript keeps it.
+func (c openCall) stored() openCall {
+	c.params = tool.Stored(c.name, c.params)
+	return c
 }
 
 // ending is how a run came to its end.
@@ -211,6 +219,9 @@ func (e *Engine) finish(tx core.Tx, fx *effects, id string, fence core.Rev, end 
 	if err := e.answer(tx, fx, &run, &s, reply, now); err != nil {
 		return err
 	}
+	if err := e.subagentEnded(tx, fx, run, reply, now); err != nil {
+		return err
+	}
 	return e.advance(tx, fx, run, reply, now)
 }
 
@@ -252,6 +263,9 @@ func (e *Engine) discard(tx core.Tx, fx *effects, run core.Run, end ending, now 
 		return err
 	}
 	fx.ended = append(fx.ended, run)
+	if err := e.subagentEnded(tx, fx, run, "", now); err != nil {
+		return err
+	}
 	return e.advance(tx, fx, run, "", now)
 }
 

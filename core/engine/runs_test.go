@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -62,6 +63,7 @@ func (s *stage) open(t *testing.T) {
 	maps.Copy(runtimes, s.more)
 	e, err := engine.New(store, cfg, engine.Options{
 		Owner: "test", Channels: s.channels, NewID: s.newID, Log: s.log, KillChild: s.kill9, Toolbox: s.toolbox, Runtimes: runtimes,
+		Workspace: func(agent string) string { return filepath.Join(s.dir, "workspaces", agent) },
 	})
 	require.NoError(t, err)
 	require.NoError(t, e.Start(t.Context()))

@@ -48,6 +48,9 @@ func (b *board) sessionsSend(ctx context.Context, actor core.Actor, c core.ToolC
 	var p placed
 	ids := sendIDs{b.options.NewID(), b.options.NewID(), b.options.NewID()}
 	if _, err := b.write(ctx, func(tx core.Tx, fx *effects) error {
+		if err := b.stillRuns(tx); err != nil {
+			return err
+		}
 		var before sent
 		if repeated, err := once.answered(tx, b.now(), &before); err != nil || repeated {
 			return errFirst(err, b.placedBefore(tx, &p, actor, asked, before))

@@ -105,3 +105,18 @@ func BenchmarkAccept(b *testing.B) {
 	all.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "accepted/s")
 }
+
+// BenchmarkSpawn is a sub-agent accepted: one commit. The calls come from many sessions, so that no requester has its share.
+func BenchmarkSpawn(b *testing.B) {
+	board := running(b, 1000)
+	n := 0
+	for b.Loop() {
+		result, err := board.Call(context.Background(), core.ToolCall{
+			As: fmt.Sprintf("agent:main:s%d", n%1000), Tool: "sessions_spawn", Params: []byte(`{"task":"x"}`),
+		})
+		if err != nil || result.Refused != nil {
+			b.Fatal(err, result.Refused)
+		}
+		n++
+	}
+}

@@ -72,7 +72,7 @@ func (s *sink) Call(ctx context.Context, id, name string, params json.RawMessage
 		return nil, false, err
 	}
 	e := s.engine
-	if err := s.write(ctx, callLine(&s.run, thought, said, call, e.now()), len(said), len(thought)); err != nil {
+	if err := s.write(ctx, callLine(&s.run, thought, said, call.stored(), e.now()), len(said), len(thought)); err != nil {
 		return nil, false, err
 	}
 	answer, failed, err = e.callFor(ctx, &s.run, name, params)
@@ -203,18 +203,27 @@ func (e *Engine) turnOf(ctx context.Context, run core.Run, s core.Session) (core
 	t.Token = func() string { return e.drive.token(&run) }
 	t.Pass = func() (string, func()) { return e.drive.pass(&run) }
 	t.Started = func(ctx context.Context, p core.Process) error { return e.started(ctx, &run, p) }
-	if run.ExchangeID == "" {
-		t.Context = senderContext(&run)
-		return t, nil
-	}
-	err := e.store.View(ctx, func(r core.Reader) error {
-		x, ok, err := r.Exchange(run.ExchangeID)
-		if ok {
-			t.Exchange = &x
-			t.Context = exchangeContext(&run, &x)
+	var spawn *core.Spawn
+	err := e.store.View(ctx, func(r core.Reader) (err error) {
+		if run.ExchangeID == "" {
+			t.Context = senderContext(&run)
+		} else {
+			x, ok, err := r.Exchange(run.ExchangeID)
+			if err != nil {
+				return err
+			}
+			if ok {
+				t.Exchange, t.Context = &x, exchangeContext(&run, &x)
+			}
+		}
+		if s.SpawnRun != "" {
+			spawn, err = e.subagentTurn(r, &t)
 		}
 		return err
 	})
+	if err == nil {
+		e.filesForTurn(spawn, &t)
+	}
 	return t, err
 }
 

@@ -60,7 +60,7 @@ func (b *board) stopRuns(tx core.Tx, fx *effects, family map[string]bool, now in
 		if run.ExchangeID != "" {
 			exchanges[run.ExchangeID] = true
 		}
-		if family[run.SessionKey] {
+		if family[run.SessionKey] || run.Kind == core.RunNote && family[run.RequesterKey] {
 			stopped = append(stopped, *run)
 		}
 		return true
@@ -73,6 +73,9 @@ func (b *board) stopRuns(tx core.Tx, fx *effects, family map[string]bool, now in
 		}
 	}
 	for _, run := range stopped {
+		if run, err = stopAnnounce(tx, run); err != nil {
+			return nil, err
+		}
 		end := ending{outcome: core.OutcomeAborted, cause: "stopped by the operator"}
 		if run.State == core.RunQueued {
 			err = b.discard(tx, fx, run, end, now)
@@ -97,6 +100,28 @@ func stopExchange(tx core.Tx, id string, family map[string]bool, now int64) erro
 	}
 	x.State, x.Reason, x.UpdatedAt = core.ExchangeStopped, "stopped", now
 	return tx.PutExchange(x)
+}
+
+// stopAnnounce marks a sub-agent's run, before it or its announce step ends, as one of which nothing is told.
+func stopAnnounce(tx core.Tx, run core.Run) (core.Run, error) {
+	spawned := run
+	if ofSpawn(&run) {
+		parent, ok, err := tx.Run(run.ParentRunID)
+		if err != nil || !ok {
+			return run, err
+		}
+		spawned = parent
+	}
+	if spawned.Spawn == nil {
+		return run, nil
+	}
+	marked := *spawned.Spawn
+	marked.Announce = core.AnnounceStopped
+	spawned.Spawn = &marked
+	if err := tx.PutRun(spawned); err != nil || spawned.ID != run.ID {
+		return run, err
+	}
+	return spawned, nil
 }
 
 func cancelDeliveries(tx core.Tx, family map[string]bool) error {

@@ -23,15 +23,21 @@ func (e *Engine) mayUse(s *core.Session, name string, ofSession bool) *core.Erro
 	if !isSubagent(s) {
 		return nil
 	}
-	if v := e.rules.SubagentTool(name, ofSession); !v.Allowed {
+	depth := max(1, s.SpawnDepth)
+	v := e.rules.SubagentToolAt(depth, name, ofSession)
+	if name == tool.SessionsSpawn && ofSession {
+		v = e.rules.MaySpawnAt(s.Key, depth)
+	}
+	if !v.Allowed {
 		return core.Errorf(core.CodeForbidden, "%s", v.Message).Because(v.ConfigKey)
 	}
 	return nil
 }
 
-// mayCall is mayUse for a session tool that an actor calls. The operator has them all.
+// mayCall is mayUse for a session tool that an actor calls. The operator has them all. sessions_spawn asks by itself, when it knows how deep
+// the caller is.
 func (e *Engine) mayCall(ctx context.Context, actor core.Actor, name string) error {
-	if actor.Kind != core.ActorSession {
+	if actor.Kind != core.ActorSession || name == tool.SessionsSpawn {
 		return nil
 	}
 	s, err := e.rowOf(ctx, actor.Session)
@@ -85,7 +91,7 @@ func (e *Engine) callFor(ctx context.Context, run *core.Run, name string, params
 	if box := e.options.Toolbox; box != nil && box.Has(name) {
 		return e.callServer(ctx, run, name, params)
 	}
-	b := &board{Engine: e, actor: core.Actor{Kind: core.ActorSession, Session: run.SessionKey}, inRun: true}
+	b := &board{Engine: e, actor: core.Actor{Kind: core.ActorSession, Session: run.SessionKey}, within: run}
 	result, err := b.Call(ctx, core.ToolCall{Tool: name, Params: params})
 	return result.Body, result.Refused != nil, err
 }

@@ -166,7 +166,7 @@ func ToolNames() []string {
 
 // ToolActs reports whether a session tool does more than read, so that it needs an owner.
 func ToolActs(name string) bool {
-	return name == tool.SessionsSend
+	return name == tool.SessionsSend || name == tool.SessionsSpawn
 }
 
 // Attached reports whether the board is another process's, the owner's.

@@ -73,22 +73,26 @@ func newFleet(cfg *config.Config, dir string) *fleet {
 
 func (f *fleet) model(sessionKey string) openai.Agent {
 	a, _ := f.config.Agent(f.names.AgentOf(sessionKey))
+	model := a.Model
+	if sub := a.Subagents.Model; sub.Primary != "" && key.IsSubagent(sessionKey) {
+		model = sub
+	}
 	return openai.Agent{
-		Model: a.Model.Primary, Fallbacks: a.Model.Fallbacks, SystemPrompt: a.SystemPrompt, SystemPromptFile: a.SystemPromptFile, Thinking: a.Thinking,
+		Model: model.Primary, Fallbacks: model.Fallbacks, SystemPrompt: a.SystemPrompt, SystemPromptFile: a.SystemPromptFile, Thinking: a.Thinking,
 	}
 }
 
 func (f *fleet) command(s *core.Session) exec.Agent {
 	a, _ := f.config.Agent(f.names.AgentOf(s.Key))
 	return exec.Agent{
-		ID: a.ID, Command: a.Runtime.Command, Env: a.Runtime.Env, Workspace: f.workspace(&a), Sandboxed: f.rules.Sandboxed(s.Key), Sandbox: a.Sandbox.Command,
+		ID: a.ID, Command: a.Runtime.Command, Env: a.Runtime.Env, Workspace: f.workspace(a.ID), Sandboxed: f.rules.Sandboxed(s.Key), Sandbox: a.Sandbox.Command,
 	}
 }
 
 func (f *fleet) program(s *core.Session) (acp.Agent, error) {
 	a, _ := f.config.Agent(f.names.AgentOf(s.Key))
 	agent := acp.Agent{
-		ID: a.ID, Command: a.Runtime.Command, Env: a.Runtime.Env, Workspace: f.workspace(&a), SystemPrompt: a.SystemPrompt,
+		ID: a.ID, Command: a.Runtime.Command, Env: a.Runtime.Env, Workspace: f.workspace(a.ID), SystemPrompt: a.SystemPrompt,
 		Sandboxed: f.rules.Sandboxed(s.Key), Sandbox: a.Sandbox.Command,
 	}
 	if a.SystemPromptFile == "" {
@@ -102,11 +106,17 @@ func (f *fleet) program(s *core.Session) (acp.Agent, error) {
 	return agent, nil
 }
 
-func (f *fleet) workspace(a *config.Agent) string {
-	if a.Workspace != "" {
-		return a.Workspace
+// workspace is the working directory of an agent, absolute as long as the process has a directory of its own.
+func (f *fleet) workspace(agentID string) string {
+	a, _ := f.config.Agent(agentID)
+	dir := a.Workspace
+	if dir == "" {
+		dir = filepath.Join(f.dir, "workspaces", a.ID)
 	}
-	return filepath.Join(f.dir, "workspaces", a.ID)
+	if absolute, err := filepath.Abs(dir); err == nil {
+		return absolute
+	}
+	return dir
 }
 
 // serversOf is mcp.servers.

@@ -114,6 +114,7 @@ func newServer(ctx context.Context, o Options, so ServeOptions) (s *server, err 
 	s.engine, err = engine.New(store, cfg, engine.Options{
 		Version: o.Version, Owner: "serve, pid " + strconv.Itoa(os.Getpid()), Clock: o.Clock, Channels: channelsOf(cfg),
 		Runtimes: runtimes, Log: so.Log, KillChild: killChild, Toolbox: s.toolbox,
+		Workspace: newFleet(cfg, o.dir()).workspace,
 	})
 	if err != nil {
 		return nil, err

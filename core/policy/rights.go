@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"cordboard/core"
+	"cordboard/core/key"
 )
 
 // Party is a stored session as caller or target of a tool.
@@ -20,12 +21,20 @@ type Party struct {
 // asks the send policy, spawn asks for a sub-agent under the target's agent.
 func (r *Rules) Rights(v View, caller, target Party) []core.Right {
 	see := v.See(Target{Key: target.Key, SpawnedBy: target.SpawnedBy})
-	return []core.Right{
+	rights := []core.Right{
 		{Tool: "sessions_list", Verdict: see},
 		{Tool: "sessions_history", Verdict: see},
 		{Tool: "sessions_send", Verdict: r.maySendTo(see, target)},
-		{Tool: "sessions_spawn", Verdict: r.maySpawnUnder(caller, r.Names.AgentOf(target.Key))},
 	}
+	for i := range rights {
+		if caller.SpawnedBy == "" && !key.IsSubagent(caller.Key) {
+			break
+		}
+		if v := r.SubagentToolAt(max(1, caller.Depth), rights[i].Tool, true); !v.Allowed {
+			rights[i].Verdict = v
+		}
+	}
+	return append(rights, core.Right{Tool: "sessions_spawn", Verdict: r.maySpawnUnder(caller, r.Names.AgentOf(target.Key))})
 }
 
 func (r *Rules) maySendTo(see core.Verdict, target Party) core.Verdict {
@@ -49,19 +58,22 @@ func mirrored(sessionKey string) core.Verdict {
 
 // maySpawnUnder asks in the order of session-tools.md §8: may the caller spawn at all, the allowlist, the sandbox.
 func (r *Rules) maySpawnUnder(caller Party, targetAgent string) core.Verdict {
-	deepest := max(1, r.MaxSpawnDepth)
-	switch {
-	case caller.Mirrored:
+	if caller.Mirrored {
 		return mirrored(caller.Key)
-	case caller.Depth >= deepest:
-		return core.Verdict{Rule: "spawn depth", ConfigKey: keySpawnDepth, Message: fmt.Sprintf(
-			"session %q may not spawn: it is at depth %d, and %s is %d", caller.Key, caller.Depth, keySpawnDepth, deepest)}
+	}
+	if v := r.MaySpawnAt(caller.Key, caller.Depth); !v.Allowed {
+		return v
 	}
 	allowed := r.MaySpawn(r.Names.AgentOf(caller.Key), targetAgent)
-	child := "agent:" + targetAgent + ":subagent:"
-	if allowed.Allowed && r.Sandboxed(caller.Key) && !r.Sandboxed(child) {
-		return core.Verdict{Rule: "sandbox", ConfigKey: agentDefaults + keySandboxMode, Message: fmt.Sprintf(
-			"session %q is sandboxed and a sub-agent of %q would not be: a sandboxed session never reaches an unsandboxed one", caller.Key, targetAgent)}
+	if !allowed.Allowed {
+		return allowed
+	}
+	confined := ""
+	if r.Sandboxed(caller.Key) {
+		confined = caller.Key
+	}
+	if v := r.MayReach(confined, "agent:"+targetAgent+":subagent:", false); !v.Allowed {
+		return v
 	}
 	return allowed
 }

@@ -40,7 +40,7 @@ func TestRights(t *testing.T) {
 		{"H191 out of the sandbox", policy.Rules{
 			AllowAgents: []string{"ops"}, Sandbox: policy.Sandbox{Mode: policy.SandboxAll},
 			Agents: []policy.Agent{{ID: "main"}, {ID: "ops", Sandbox: policy.Sandbox{Mode: policy.SandboxOff}}},
-		}, main, ops, spawn, false, "sandbox", "agents.defaults.sandbox.mode"},
+		}, main, ops, spawn, false, "sandbox", "agents.list[1].sandbox.mode"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rights := c.rules.Rights(c.rules.View(c.caller.Key), c.caller, c.target)

@@ -6,7 +6,7 @@
 //	see.go     the one predicate of list, history, search and the reach of a send
 //	refusal.go its refusals in words
 //	send.go    the send policy
-//	spawn.go   the agents a requester may start sub-agents of
+//	spawn.go   who may start sub-agents, of which agents, and out of which sandbox
 //	tools.go   the tools of sub-agents
 //	rights.go  all four tools for one caller and one target
 package policy

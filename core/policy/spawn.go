@@ -60,6 +60,45 @@ func (r *Rules) MaySpawn(requesterAgent, targetAgent string) core.Verdict {
 		"agent %q may not start sub-agents of %q: %s [%s] accepts %s", requester, target, configKey, strings.Join(allowed, ", "), strings.Join(ids, ", "))}
 }
 
+// MaySpawnAt decides whether a session may spawn at all: it must be less deep than maxSpawnDepth, and a sub-agent must have the tool.
+func (r *Rules) MaySpawnAt(sessionKey string, depth int) core.Verdict {
+	if deepest := r.deepest(); depth >= deepest {
+		return core.Verdict{Rule: "spawn depth", ConfigKey: keySpawnDepth, Message: fmt.Sprintf(
+			"sessions_spawn is not allowed at this depth (current depth: %d, max: %d): session %q is a sub-agent, and %s is %d",
+			depth, deepest, sessionKey, keySpawnDepth, deepest)}
+	}
+	if depth > 0 {
+		return r.SubagentToolAt(depth, "sessions_spawn", true)
+	}
+	return core.Verdict{Allowed: true, Rule: "spawn depth", ConfigKey: keySpawnDepth}
+}
+
+// deepest is how many generations of sub-agents there may be.
+func (r *Rules) deepest() int { return max(1, r.MaxSpawnDepth) }
+
+// MayReach is the sandbox guard (session-tools.md §8): what is confined never reaches an unsandboxed session, and whoever requires a
+// sandbox gets one. confined is the sandboxed session on whose behalf the call is made, "" for none; child is the key of the session to
+// be made, of which the end does not matter.
+func (r *Rules) MayReach(confined, child string, require bool) core.Verdict {
+	if r.Sandboxed(child) {
+		return core.Verdict{Allowed: true, Rule: "sandboxed"}
+	}
+	target := r.Names.AgentOf(child)
+	configKey := agentDefaults + keySandboxMode
+	if agent, at := r.agent(target); at >= 0 && agent.Sandbox.Mode != "" {
+		configKey = agentKey(at, keySandboxMode)
+	}
+	switch {
+	case confined != "":
+		return core.Verdict{Rule: "sandbox", ConfigKey: configKey, Message: fmt.Sprintf(
+			"session %q is sandboxed and a sub-agent of %q would not be: a sandboxed session never reaches an unsandboxed one (%s)", confined, target, configKey)}
+	case require:
+		return core.Verdict{Rule: "sandbox", ConfigKey: configKey, Message: fmt.Sprintf(
+			`sandbox="require" and a sub-agent of %q would not be sandboxed: %s "all" or "non-main" would make it so, sandbox="inherit" does without`, target, configKey)}
+	}
+	return core.Verdict{Allowed: true, Rule: "no sandbox"}
+}
+
 func (r *Rules) requester(id string) string {
 	if id = normal(id); id != "" {
 		return id

@@ -33,6 +33,16 @@ func (r *Rules) SubagentTool(name string, ofSession bool) core.Verdict {
 	return core.Verdict{Allowed: true, Rule: "default"}
 }
 
+// SubagentToolAt is SubagentTool for a sub-agent at a depth. One that may spawn in its turn (maxSpawnDepth) has by default what it needs for
+// that: to spawn, to see whom it may, and to see and read what came of it.
+func (r *Rules) SubagentToolAt(depth int, name string, ofSession bool) core.Verdict {
+	v := r.SubagentTool(name, ofSession)
+	if v.Allowed || v.Rule != "default" || depth >= r.deepest() || name == "sessions_send" {
+		return v
+	}
+	return core.Verdict{Allowed: true, Rule: "spawn depth", ConfigKey: keySpawnDepth}
+}
+
 func named(patterns []string, name string) bool {
 	for _, pattern := range patterns {
 		if glob(pattern, name) {

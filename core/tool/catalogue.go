@@ -12,6 +12,7 @@ const (
 	SessionsList    = "sessions_list"
 	SessionsHistory = "sessions_history"
 	SessionsSend    = "sessions_send"
+	SessionsSpawn   = "sessions_spawn"
 	AgentsList      = "agents_list"
 )
 
@@ -162,6 +163,11 @@ func catalogue() []entry {
 				`means that the message was delivered and the run goes on: read sessions_history later, do not send again. error and forbidden say why.`,
 			sendParams(new(Send)),
 		},
+		{
+			SessionsSpawn, `Start a sub-agent on a task of its own, in a session of its own. The answer comes at once; when the sub-agent has ended its result is ` +
+				`told in your chat and appears in your transcript. Do not wait or ask for it. forbidden and error say what would be accepted.`,
+			spawnParams(new(Spawn), new(string), new(bool)),
+		},
 		{AgentsList, `List the agents that you may start sub-agents under, your own first. Takes no parameters.`, nil},
 	}
 }
@@ -194,21 +200,28 @@ func Spec(name string) (core.ToolSpec, error) {
 
 // schemaOf is the JSON Schema of a parameter table.
 func schemaOf(params []param) json.RawMessage {
-	var properties object
 	var required []string
 	for _, p := range params {
-		var o object
-		p.typ.schema(&o)
-		o.text("description", p.about)
-		properties.raw(p.name, o.done())
 		if p.required {
 			required = append(required, p.name)
 		}
 	}
 	var o object
 	o.text("type", "object")
-	o.raw("properties", properties.done())
+	o.raw("properties", schemaMembers(params))
 	o.texts("required", required)
 	o.boolean("additionalProperties", false)
 	return o.done()
+}
+
+// schemaMembers are the parameters of a table by name.
+func schemaMembers(params []param) json.RawMessage {
+	var properties object
+	for _, p := range params {
+		var o object
+		p.typ.schema(&o)
+		o.text("description", p.about)
+		properties.raw(p.name, o.done())
+	}
+	return properties.done()
 }

@@ -2,7 +2,7 @@
 // nothing and reads no store; the engine decodes a call here, does the work and hands the records back to be assembled.
 //
 //	catalogue.go   the tools and their parameters: one table, from which schema, decoding and refusals come
-//	param.go       the types a parameter can have, sendparam.go those of a send; decode.go reads a call strictly by the table
+//	param.go       the types a parameter can have, sendparam.go those of a send, spawnparam.go of a spawn; decode.go reads a call strictly by the table
 //	cursor.go      what stands behind the opaque `before`
 //	list.go        rows and answer of sessions_list; agents.go of agents_list
 //	history.go     answer of sessions_history, byte for byte for the operator

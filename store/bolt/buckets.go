@@ -29,6 +29,7 @@ const (
 	bSource                // source NUL path → JSON
 	bHold                  // rank · session key or agent → JSON
 	bUsage                 // ^day · agent NUL model → JSON
+	bBinding               // channel NUL account NUL address NUL thread → JSON
 	bucketCount
 )
 
@@ -36,6 +37,7 @@ var bucketNames = [bucketCount][]byte{
 	[]byte("meta"), []byte("session"), []byte("entry"), []byte("ix_updated"), []byte("ix_parent"), []byte("gen"), []byte("ix_gen"),
 	[]byte("msg"), []byte("purge"), []byte("run"), []byte("ix_run"), []byte("live"), []byte("queue"), []byte("exch"), []byte("dlv"),
 	[]byte("idem"), []byte("ix_idem"), []byte("due"), []byte("log"), []byte("audit"), []byte("srcfile"), []byte("hold"), []byte("usage"),
+	[]byte("binding"),
 }
 
 // appendOnly are the buckets whose keys only grow: packed nearly full, since nothing is ever inserted in between.

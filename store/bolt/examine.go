@@ -76,6 +76,12 @@ func (x *examination) records() error {
 	}); err != nil {
 		return err
 	}
+	if err := readable(x, bBinding, "thread binding", func(b *core.Binding) string {
+		k, _ := bindingKey(&b.Route) // of a route that names no thread it is nil, which no key is
+		return string(k)
+	}); err != nil {
+		return err
+	}
 	return x.walk(bDue, nil, nil, func(k, _ []byte) bool {
 		if _, ok := decodeDue(k); !ok {
 			x.report.found(doExport, "%v", damagedRecord("due entry", string(k), errShort))

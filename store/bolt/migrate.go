@@ -20,6 +20,7 @@ type migration struct {
 // migrations in order of their numbers. A change of layout that old stores must follow is added here.
 var migrations = []migration{
 	{to: 2, what: "tables of holds and usage", readable: true, run: createBuckets},
+	{to: 3, what: "table of thread bindings", readable: true, run: createBuckets},
 }
 
 func currentSchema(all []migration) int {

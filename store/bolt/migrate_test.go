@@ -16,7 +16,7 @@ import (
 
 // titled is a migration that a later cordboard might have: it puts a name into the meta table.
 func titled(readable bool, runs *int) bolt.Migration {
-	return bolt.Migration{To: 3, Readable: readable, Run: func(tx *bbolt.Tx) error {
+	return bolt.Migration{To: 4, Readable: readable, Run: func(tx *bbolt.Tx) error {
 		*runs++
 		return tx.Bucket([]byte("meta")).Put([]byte("title"), []byte("migrated"))
 	}}
@@ -30,25 +30,25 @@ func TestMigration(t *testing.T) {
 		require.NoError(t, err)
 		info, err := s.Info(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, 3, info.Schema)
+		require.Equal(t, 4, info.Schema)
 		require.Equal(t, 3, info.Sessions)
 		require.NoError(t, s.Close())
 	}
 	require.Equal(t, 1, runs, "a store is migrated once")
-	requireRefused(t, file(dir), core.CodeStoreNewer, "schema 3")
+	requireRefused(t, file(dir), core.CodeStoreNewer, "schema 4")
 }
 
 func TestFailedMigration(t *testing.T) {
 	dir, runs := filled(t, 3, 3), 0
 	broken := errors.New("broken")
-	steps := []bolt.Migration{titled(true, &runs), {To: 4, Run: func(*bbolt.Tx) error { return broken }}}
+	steps := []bolt.Migration{titled(true, &runs), {To: 5, Run: func(*bbolt.Tx) error { return broken }}}
 	_, err := bolt.Open(bolt.Options{Dir: dir}.With(bolt.Hooks{Migrations: steps}))
 	require.ErrorIs(t, err, broken)
 	require.Equal(t, 1, runs)
 	s := open(t, dir) // all or nothing: the old program still opens it
 	info, err := s.Info(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 2, info.Schema)
+	require.Equal(t, 3, info.Schema)
 	require.NoError(t, s.Close())
 }
 
@@ -66,7 +66,7 @@ func TestReadingAnOlderSchema(t *testing.T) {
 		require.NoError(t, err)
 		info, err := s.Info(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, 2, info.Schema)
+		require.Equal(t, 3, info.Schema)
 		require.NoError(t, s.Close())
 	}
 	require.Zero(t, runs)
@@ -103,12 +103,12 @@ func TestSchemaZero(t *testing.T) {
 	requireSound(t, dir)
 }
 
-// TestSchemaOne opens a store from before there were holds and usage: read as it is they are none, written to they are made.
+// TestSchemaOne opens a store from before there were holds, usage and thread bindings: read as it is they are none, written to they are made.
 func TestSchemaOne(t *testing.T) {
 	good, err := os.ReadFile(file(filled(t, 3, 3)))
 	require.NoError(t, err)
 	old := boltFile(t, good, func(tx *bbolt.Tx) error {
-		for _, name := range []string{"hold", "usage"} {
+		for _, name := range []string{"hold", "usage", "binding"} {
 			if err := tx.DeleteBucket([]byte(name)); err != nil {
 				return err
 			}

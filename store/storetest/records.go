@@ -185,6 +185,45 @@ var recordCases = []testCase{
 			h.refuse(core.CodeInvalidParams, func(tx core.Tx) error { return tx.AddUsage(bad) })
 		}
 	}},
+	{"a thread is bound to one session until it is let go", func(h *harness) {
+		route := core.DeliveryContext{Channel: "chat", To: "g:1", AccountID: "acct", ThreadID: "7"}
+		others := []core.DeliveryContext{
+			{Channel: "chat", To: "g:1", ThreadID: "7"},
+			{Channel: "chat", To: "g:1", AccountID: "acct", ThreadID: "8"},
+			{Channel: "chat", To: "g", AccountID: "acct", ThreadID: "7"},
+			{Channel: "other", To: "g:1", AccountID: "acct", ThreadID: "7"},
+			{},
+			{Channel: "chat\x00", To: "g:1", ThreadID: "7"},
+		}
+		bound := core.Binding{Route: route, Session: "agent:main:subagent:1", CreatedAt: 1, EndsAt: 2}
+		h.update(func(tx core.Tx) error { return tx.PutBinding(bound) })
+		bound.EndsAt = 3
+		h.update(func(tx core.Tx) error { return tx.PutBinding(bound) })
+		h.reopen()
+		h.view(func(r core.Reader) {
+			got, ok, err := r.Binding(route)
+			h.NoError(err)
+			h.True(ok)
+			h.Equal(bound, got)
+			for _, other := range others {
+				_, ok, err := r.Binding(other)
+				h.NoError(err)
+				h.False(ok, "%+v", other)
+			}
+		})
+		for range 2 {
+			h.update(func(tx core.Tx) error { return tx.DeleteBinding(route) })
+		}
+		h.view(func(r core.Reader) {
+			_, ok, err := r.Binding(route)
+			h.NoError(err)
+			h.False(ok)
+		})
+		h.refuse(core.CodeInvalidParams, func(tx core.Tx) error {
+			return tx.PutBinding(core.Binding{Route: core.DeliveryContext{Channel: "c", To: "t"}, Session: "s"})
+		})
+		h.refuse(core.CodeInvalidParams, func(tx core.Tx) error { return tx.PutBinding(core.Binding{Route: route}) })
+	}},
 	{"source files are found by directory and path", func(h *harness) {
 		f := core.SourceFile{Source: "/s", Path: "agents/a/x\xff.jsonl", Generation: "g", Size: 1, ModTime: 2, Offset: 3, Lines: 4, Sum: "5"}
 		h.update(func(tx core.Tx) error {

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -161,6 +162,21 @@ func written(text string, from *core.Provenance) openai.ChatCompletionMessage {
 	m := userText(orText(text, "(empty message)"))
 	if sender := senderLine(from); sender != "" {
 		m.Content = sender + "\n" + m.Content
+	}
+	return m
+}
+
+// withImages puts pictures beside a text. They were sent along on purpose, so a model that takes none says so itself.
+func withImages(m openai.ChatCompletionMessage, images []core.Image) openai.ChatCompletionMessage {
+	if len(images) == 0 {
+		return m
+	}
+	m.MultiContent = []openai.ChatMessagePart{{Type: openai.ChatMessagePartTypeText, Text: m.Content}}
+	m.Content = ""
+	for _, image := range images {
+		m.MultiContent = append(m.MultiContent, openai.ChatMessagePart{Type: openai.ChatMessagePartTypeImageURL, ImageURL: &openai.ChatMessageImageURL{
+			URL: "data:" + image.MimeType + ";base64," + base64.StdEncoding.EncodeToString(image.Data),
+		}})
 	}
 	return m
 }

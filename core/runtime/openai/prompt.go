@@ -28,7 +28,7 @@ type prompt struct {
 
 func newPrompt(t *core.Turn, system string, m Model) *prompt {
 	r := reader{images: m.Images}
-	own := written(strings.ToValidUTF8(t.Run.Message, "\uFFFD"), t.Run.Provenance)
+	own := withImages(written(strings.ToValidUTF8(t.Run.Message, "\uFFFD"), t.Run.Provenance), t.Images)
 	p := &prompt{system: joined("\n\n", system, strings.TrimSpace(t.Context)), message: newUnit(own), budget: budgetOf(m)}
 	p.tools, p.toolTokens = toolsOf(t.Tools)
 	if t.History != nil {
