@@ -159,7 +159,7 @@ func (d *driver) take(fx effects) {
 	}
 	d.letGo = append(d.letGo, fx.letGo...)
 	d.mu.Unlock()
-	d.logEnds(fx.ended)
+	d.engine.logEnds(fx.ended)
 	for _, r := range fx.cut {
 		d.abort(r)
 	}
@@ -179,13 +179,13 @@ func (d *driver) take(fx effects) {
 }
 
 // logEnds notes how runs ended. What an error says may quote a message, so it is kept on the run and not told here.
-func (d *driver) logEnds(ended []core.Run) {
+func (e *Engine) logEnds(ended []core.Run) {
 	for _, r := range ended {
 		level := slog.LevelDebug
 		if r.Outcome != core.OutcomeOK {
 			level = slog.LevelWarn
 		}
-		d.engine.options.Log.Log(d.ctx, level, "run ended", "run", r.ID, "session", r.SessionKey, "kind", r.Kind, "outcome", r.Outcome,
+		e.options.Log.Log(context.Background(), level, "run ended", "run", r.ID, "session", r.SessionKey, "kind", r.Kind, "outcome", r.Outcome,
 			"queuedMs", max(r.StartedAt-r.QueuedAt, 0), "ranMs", r.EndedAt-max(r.StartedAt, r.QueuedAt))
 	}
 }

@@ -35,9 +35,9 @@ func (e *Engine) recover(ctx context.Context) (queued []core.Run, err error) {
 }
 
 func (e *Engine) recoverBatch(ctx context.Context, part []core.Run, oldest int64) (kept []core.Run, err error) {
+	var fx effects
 	_, err = e.store.Update(ctx, func(tx core.Tx) error {
-		kept = kept[:0]
-		var fx effects
+		kept, fx = kept[:0], effects{}
 		held, err := holdsOf(tx)
 		if err != nil {
 			return err
@@ -65,6 +65,9 @@ func (e *Engine) recoverBatch(ctx context.Context, part []core.Run, oldest int64
 		kept = append(kept, fx.queued...)
 		return nil
 	})
+	if err == nil {
+		e.logEnds(fx.ended)
+	}
 	return kept, err
 }
 
