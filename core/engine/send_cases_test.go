@@ -561,3 +561,27 @@ func TestSendsInCommits(t *testing.T) {
 		}
 	})
 }
+
+// R010, R011: fifty senders at once to one session: each is answered with its own text, one after the other, and nothing is left running (the
+// bubble of the test would not end).
+func TestFiftySendersToOneSession(t *testing.T) {
+	keys := []string{"agent:ops:main"}
+	for i := range 50 {
+		keys = append(keys, fmt.Sprintf("agent:main:s%d", i))
+	}
+	play(t, quiet, keys, func(t *testing.T, s *stage) {
+		var all sync.WaitGroup
+		for i, key := range keys[1:] {
+			all.Go(func() {
+				answer, _ := s.tell(key, "agent:ops:main", fmt.Sprintf("[[sleep:10]] m%d.", i), 60)
+				assert.Equal(t, fmt.Sprintf("m%d.", i), answer["reply"])
+			})
+		}
+		all.Wait()
+		lines := s.transcript("agent:ops:main")
+		require.Len(t, lines, 100)
+		for i := 0; i < len(lines); i += 2 {
+			assert.Equal(t, strings.Replace(lines[i], "user [[sleep:10]]", "assistant", 1), lines[i+1])
+		}
+	})
+}
