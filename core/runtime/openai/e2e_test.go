@@ -43,7 +43,11 @@ const fleetConfig = `{
 func newFleet(t *testing.T, r openai.Runtime) *fleet { return newFleetWith(t, r, engine.Options{}) }
 
 func newFleetWith(t *testing.T, r openai.Runtime, o engine.Options) *fleet {
-	cfg, _, err := config.Parse("test.json5", []byte(fleetConfig))
+	return newFleetUnder(t, r, o, fleetConfig)
+}
+
+func newFleetUnder(t *testing.T, r openai.Runtime, o engine.Options, configText string) *fleet {
+	cfg, _, err := config.Parse("test.json5", []byte(configText))
 	require.NoError(t, err)
 	store, err := bolt.Open(bolt.Options{Dir: t.TempDir()})
 	require.NoError(t, err)
