@@ -61,11 +61,15 @@ func (m *Model) welcome() []passage {
 	for _, dir := range dirs {
 		list = append(list, passage{k.accent, " cordboard import " + safe.Line(dir)})
 	}
+	start := ""
+	if cannotDo(m) == "" {
+		start = m.keyFor("session.new") + " starts a session, "
+	}
 	return append(list, passage{k.text, ""},
 		passage{k.muted, "Or look around in a small fleet:"},
 		passage{k.accent, " cordboard demo"},
 		passage{k.text, ""},
-		passage{k.dim, "What is imported shows up here at once. " + m.keyFor("help.open") + " lists the keys, " + m.keyFor("console.quit") + " quits."})
+		passage{k.dim, "What is imported shows up here at once. " + start + m.keyFor("help.open") + " lists the keys, " + m.keyFor("console.quit") + " quits."})
 }
 
 // noRows is the tree without rows.
@@ -107,5 +111,9 @@ func (m *Model) noLines(w, h int) []string {
 	if m.readFilter.active() {
 		return m.passages(w, h, []passage{{k.text, ""}, {k.text, "Nothing of this transcript is shown."}, {k.muted, m.keyFor("read.all") + " shows all of it"}})
 	}
-	return m.passages(w, h, []passage{{k.text, ""}, {k.muted, "No messages in this transcript."}})
+	text := "No messages in this transcript."
+	if cannotCompose(m) == "" {
+		text += " " + m.keyFor("message.compose") + " writes the first."
+	}
+	return m.passages(w, h, []passage{{k.text, ""}, {k.muted, text}})
 }

@@ -9,6 +9,9 @@
 // an index, so nothing that is sorted, loaded or appended moves what is looked at. The same holds for the message under the cursor
 // (cursor.go), for the matches of a search (find.go) and for the places that jumps lead to and from (visit.go).
 //
+// What is written. A form (form.go) is bound to the session it was opened on and keeps its text as a draft (drafts.go) until that is sent;
+// what was sent is a flight (flight.go), which goes on when its form is closed.
+//
 // What is drawn. Every stored text goes through ui/safe, every line is exactly as wide as its pane, colours are resolved once per theme.
 package ui
 
