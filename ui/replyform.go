@@ -16,6 +16,7 @@ type replyForm struct {
 	form
 	key, run string
 	message  string
+	id       string // idempotency key
 	kept     uint64 // version of the text that the draft holds
 }
 
@@ -89,7 +90,7 @@ func (msg replyMsg) apply(m *Model) tea.Cmd {
 func replyDraft(key string) string { return "reply " + key }
 
 func newReplyForm(m *Model, key string, r *core.Run) *replyForm {
-	f := &replyForm{key: key, run: r.ID, message: r.Message}
+	f := &replyForm{key: key, run: r.ID, message: r.Message, id: m.newID()}
 	f.form = form{
 		title: safe.Line("Answer for " + m.nameFor(key)), verb: "answer", above: f.asked,
 		area:   &formArea{label: "reply", text: newEditor(m.drafts.all[replyDraft(key)].Text), lines: 12},
@@ -122,7 +123,7 @@ func (f *replyForm) asked(m *Model, w, h int) []string {
 }
 
 func (f *replyForm) reply(m *Model) tea.Cmd {
-	c := core.Command{Key: m.newID(), Reply: &core.Reply{Run: f.run, Text: f.area.text.text()}}
+	c := core.Command{Key: f.id, Reply: &core.Reply{Run: f.run, Text: f.area.text.text()}}
 	return m.doForm(&f.form, c, func(m *Model, _ core.Receipt) tea.Cmd {
 		m.drafts.put(replyDraft(f.key), draft{})
 		m.said = "answered for " + m.nameFor(f.key)

@@ -9,7 +9,7 @@ import (
 	"cordboard/core"
 )
 
-// newForm makes a session: of which agent, under which label, with which model. The console then opens on it.
+// openNew makes a session: of which agent, under which label, with which model. The console then opens on it.
 func (m *Model) openNew() tea.Cmd {
 	var agents []option
 	own := m.fleet.info.Names.DefaultAgent
@@ -26,12 +26,13 @@ func (m *Model) openNew() tea.Cmd {
 		agents = []option{{own, firstOf(own, "the default agent")}}
 	}
 	agent, label, model := newChoice(own, agents...), newTextControl("", "what it is about; may stay empty"), m.modelControl("")
+	id := m.newID() // of the form: when an answer is lost, making it again makes no second one
 	f := &form{title: "New session", verb: "make it", fields: []*formField{
 		{label: "agent", control: agent}, {label: "label", control: label}, {label: "model", control: model},
 	}}
 	f.submit = func(m *Model) tea.Cmd {
 		c := core.New{Agent: agent.value(), Label: label.text(), Model: valueOf(model)}
-		return m.doForm(f, core.Command{Key: m.newID(), New: &c}, func(m *Model, r core.Receipt) tea.Cmd {
+		return m.doForm(f, core.Command{Key: id, New: &c}, func(m *Model, r core.Receipt) tea.Cmd {
 			m.said = "made " + r.Key
 			m.arrival = arrival{key: r.Key, asked: true, sure: true}
 			return tea.Batch(m.arrive(), m.focusOn(paneTranscript))
