@@ -70,14 +70,15 @@ type Reply struct {
 }
 
 // Hold keeps what is queued for a session, for the sessions of an agent, or (both blank) for all from starting; Release lets it go. What
-// runs goes on.
+// runs goes on. What is held stays queued over a restart, however old it is by then.
 type Hold struct {
 	Session string `json:"session,omitempty"`
 	Agent   string `json:"agent,omitempty"`
 	Release bool   `json:"release,omitempty"`
 }
 
-// Reset gives a session a new transcript; the old one stays readable by its sessionId (session-tools.md §9).
+// Reset gives a session a new transcript; the old one stays readable by its sessionId (session-tools.md §9). It refuses while a run is
+// live there; what is queued runs in the new one.
 type Reset struct {
 	Session string `json:"session"`
 }
@@ -118,7 +119,8 @@ type Receipt struct {
 	Key  string   `json:"key"` // session it touched
 	Run  string   `json:"run,omitempty"`
 	Runs []string `json:"runs,omitempty"` // that a stop ended
-	// Outcome tells what became of an inbound message that started no run: blocked, or the send policy a /send command set.
+	// Outcome tells what became of a message that started no run (blocked, the send policy that a /send command set or asked for), or
+	// that a hold changed nothing.
 	Outcome string   `json:"outcome,omitempty"`
 	Undo    *Command `json:"undo,omitempty"`
 }

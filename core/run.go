@@ -161,7 +161,8 @@ type Delivery struct {
 	CreatedAt     int64           `json:"createdAt"`
 }
 
-// AuditEntry is one command of an operator or client (engine.md §7). Rev is the revision that carried it.
+// AuditEntry is one command of an operator or client (engine.md §7). Rev is the revision that carried it. Who is "operator", a session's
+// key (and " via operator" when he spoke as that session), or channel:sender. Result is "ok", or "denied: " and why: then nothing changed.
 type AuditEntry struct {
 	Rev    Rev             `json:"rev"`
 	At     int64           `json:"at"`
