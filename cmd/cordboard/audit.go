@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -83,11 +85,12 @@ func (a *app) auditTable(ctx context.Context, b core.Board, limit int, all bool)
 		{title: "WHO"},
 		{title: "VERB"},
 		{title: "TARGET", grow: true, tail: true},
-		{title: "RESULT", spare: 2},
-		{title: "CHANGE", spare: 1},
+		{title: "RESULT"},
+		{title: "WHAT", spare: 1},
 	}}
 	if err := eachAudit(ctx, b, limit, all, func(e core.AuditEntry) error {
-		t.add(instant(e.At), e.Who, e.Verb, e.Target, safe.Cut(safe.Column(e.Result), auditCells), changeOf(e))
+		result, why, _ := strings.Cut(e.Result, ": ")
+		t.add(instant(e.At), e.Who, e.Verb, e.Target, result, safe.Cut(safe.Column(cmp.Or(why, changeOf(e))), auditCells))
 		return nil
 	}); err != nil {
 		return err
@@ -111,5 +114,5 @@ func changeOf(e core.AuditEntry) string {
 	case len(e.After) > 0:
 		text = string(e.After)
 	}
-	return safe.Cut(safe.Column(text), auditCells)
+	return text
 }

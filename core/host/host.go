@@ -3,7 +3,7 @@
 // asks here and never learns what stands behind it (gateway.md §1).
 //
 //	Read     the owner's board when there is an owner, else the store read-only      read verbs, the console with --readonly
-//	Attach   the owner's board; an owner is started when there is none               console, send, new, wait, abort
+//	Attach   the owner's board; an owner is started when there is none               console, verbs that write
 //	Own      the store for this process alone, no engine running                     import without an owner, demo, bench
 //	Serve      be the owner
 //	InProcess  be the owner beside other work                                           demo, the console with --in-process
