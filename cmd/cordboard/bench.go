@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,8 +41,8 @@ func newBench(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure this machine with a synthetic store",
-		Long: "bench fills a scratch store with made-up sessions and messages, half of them in one session, measures what people wait for and\n" +
-			"removes it again. Figures depend on the disk under --data (default: the system's scratch directory).",
+		Long: "bench fills a scratch store with made-up sessions and messages, half of them in one session, measures what people wait for,\n" +
+			"the console in a terminal of its own among it, and removes it again. Figures depend on the disk under --data (default: the system's scratch directory).",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if sessions < 10 || messages < sessions {
@@ -75,17 +77,23 @@ func (a *app) bench(ctx context.Context, dir string, sessions, messages int) (be
 	if err != nil {
 		return report, err
 	}
-	defer h.Close()
 	board, err := h.Board(ctx, core.Operator)
 	if err != nil {
-		return report, err
+		return report, errors.Join(err, h.Close())
 	}
-	defer board.Close()
 	w := &workload{ctx: ctx, dir: dir, store: h.Store(), host: h, board: board, sessions: sessions, messages: messages}
 	bar := a.newBar("measuring")
 	defer bar.done()
-	for i, step := range w.steps() {
-		bar.show(int64(i), int64(len(w.steps())), step.name)
+	closed := sync.OnceValue(func() error { return errors.Join(board.Close(), h.Close()) })
+	defer func() { _ = closed() }()                                       // after an error that is told
+	steps := append(w.steps(), step{"console", func() ([]figure, error) { // which has an owner of its own
+		if err := closed(); err != nil {
+			return nil, err
+		}
+		return a.benchFrames(ctx, dir)
+	}})
+	for i, step := range steps {
+		bar.show(int64(i), int64(len(steps)), step.name)
 		figures, err := step.run()
 		if err != nil {
 			return report, fmt.Errorf("%s: %w", step.name, err)
