@@ -222,7 +222,7 @@ func TestOneResolver(t *testing.T) {
 
 // H174-H184 and the rights panel: depth by what is stored, else by lineage, else by the key; a circle of lineage ends.
 func TestExplainRights(t *testing.T) {
-	b := newBench(t, `agents: { defaults: { subagents: { maxSpawnDepth: 2 } } }`,
+	b := newBench(t, `agents: { defaults: { subagents: { maxSpawnDepth: 2 } } }, tools: { subagents: { tools: { allow: ["*"] } } }`,
 		session("agent:main:main"), session("agent:main:subagent:1", spawnedBy("agent:main:main")),
 		session("agent:main:flat", spawnedBy("agent:main:subagent:1")), session("agent:main:stored", func(s *core.Session) { s.SpawnDepth = 2 }),
 		session("agent:main:x", spawnedBy("agent:main:y")), session("agent:main:y", spawnedBy("agent:main:x")),

@@ -66,7 +66,14 @@ func (b *board) explainRights(r core.Reader, q core.SeeQuestion) (core.Explanati
 		v = v.under(q.Scope)
 	}
 	x.Rights = b.rules.Rights(v.view, caller, target)
-	return x, nil
+	row, err := rowIn(r, caller.Key)
+	for i := range x.Rights {
+		right := &x.Rights[i]
+		if refused := b.mayUse(&row, right.Tool, true); refused != nil {
+			right.Verdict = core.Verdict{Rule: "tools of sub-agents", ConfigKey: refused.ConfigKey, Message: refused.Message}
+		}
+	}
+	return x, err
 }
 
 // party is a session as policy sees it.

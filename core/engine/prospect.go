@@ -8,6 +8,7 @@ import (
 	"cordboard/core"
 	"cordboard/core/key"
 	"cordboard/core/policy"
+	"cordboard/core/tool"
 )
 
 // explainPolicy is the policy tester (session-tools.md §7): a session that is there, perhaps under another override, or any there might be.
@@ -53,6 +54,9 @@ func (b *board) explainMessage(r core.Reader, q core.MessageQuestion) (x core.Ex
 			return x, err
 		}
 		ad, refusal = b.admit(r, core.Actor{Kind: core.ActorSession, Session: caller}, q.To)
+		if err := b.mayCallIn(r, caller, tool.SessionsSend); err != nil {
+			refusal = err // asked first, of a call
+		}
 	}
 	if refusal == nil {
 		refusal = b.runsHere("sent")

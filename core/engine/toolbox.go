@@ -40,7 +40,11 @@ func (e *Engine) mayCall(ctx context.Context, actor core.Actor, name string) err
 	if actor.Kind != core.ActorSession || name == tool.SessionsSpawn {
 		return nil
 	}
-	s, err := e.rowOf(ctx, actor.Session)
+	return e.store.View(ctx, func(r core.Reader) error { return e.mayCallIn(r, actor.Session, name) })
+}
+
+func (e *Engine) mayCallIn(r core.Reader, sessionKey, name string) error {
+	s, err := rowIn(r, sessionKey)
 	if err != nil {
 		return err
 	}
@@ -53,12 +57,17 @@ func (e *Engine) mayCall(ctx context.Context, actor core.Actor, name string) err
 // rowOf reads a session's row; one that is not there yet has only its key.
 func (e *Engine) rowOf(ctx context.Context, sessionKey string) (s core.Session, err error) {
 	err = e.store.View(ctx, func(r core.Reader) error {
-		found, ok, err := r.Session(sessionKey)
-		if s = found; !ok {
-			s = core.Session{Key: sessionKey}
-		}
+		s, err = rowIn(r, sessionKey)
 		return err
 	})
+	return s, err
+}
+
+func rowIn(r core.Reader, sessionKey string) (core.Session, error) {
+	s, ok, err := r.Session(sessionKey)
+	if !ok {
+		s = core.Session{Key: sessionKey}
+	}
 	return s, err
 }
 

@@ -150,3 +150,22 @@ func TestToolsOfSessions(t *testing.T) {
 		})
 	}
 }
+
+// Whoever asks beforehand hears of it: no right, and no message that would be sent.
+func TestRightsOfSubagents(t *testing.T) {
+	play(t, open, []string{"agent:main:main", "agent:main:subagent:1", "agent:ops:main"}, func(t *testing.T, s *stage) {
+		for caller, has := range map[string]bool{"agent:main:main": true, "agent:main:subagent:1": false} {
+			x, err := s.as("").Explain(t.Context(), core.Question{Rights: &core.SeeQuestion{Caller: caller, Target: "agent:ops:main"}})
+			require.NoError(t, err)
+			for _, right := range x.Rights[:3] {
+				assert.Equal(t, has, right.Verdict.Allowed, "%s %s: %+v", caller, right.Tool, right.Verdict)
+			}
+			x, err = s.as("").Explain(t.Context(), core.Question{Message: &core.MessageQuestion{As: caller, To: "agent:ops:main"}})
+			require.NoError(t, err)
+			assert.Equal(t, has, x.Verdict.Allowed, "%+v", x.Verdict)
+			if !has {
+				assert.Equal(t, "tools.subagents.tools.allow", x.Verdict.ConfigKey)
+			}
+		}
+	})
+}
