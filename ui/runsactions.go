@@ -18,6 +18,7 @@ func viewScopeActions() []action {
 func openingActions() []action {
 	return []action{
 		{id: "runs.open", keys: []string{"r"}, text: "runs: what runs, waits and ended, with the reasons", hint: "runs", over: true, run: (*Model).openRuns, off: onScreen(inRuns)},
+		{id: "runs.session", keys: []string{"g r"}, text: "runs of this session only", run: (*Model).openSessionRuns, off: noSession},
 		{id: "exchanges.open", keys: []string{"e"}, text: "exchanges: what this session and others said to each other", hint: "exchanges", over: true, run: (*Model).openExchanges, off: onScreen(inExchanges)},
 		{id: "deliveries.open", keys: []string{"g d"}, text: "deliveries: texts that went out to chats, or could not", over: true, run: (*Model).openDeliveries, off: onScreen(inDeliveries)},
 		{id: "audit.open", keys: []string{"A"}, text: "audit: who did what, and what came of it", over: true, run: (*Model).openAudit, off: onScreen(inAudit)},
@@ -56,6 +57,13 @@ func runsActions() []action {
 		{id: "runs.group", keys: []string{"f"}, text: "all runs, live, queued or failed ones", hint: "which", scope: inRuns, run: (*Model).nextRunGroup},
 		{id: "runs.copy", keys: []string{"y"}, text: "copy the run's id", scope: inRuns, run: (*Model).copyRunID, off: cannotCopyRun},
 	}
+}
+
+func noSession(m *Model) string {
+	if m.tree.selected() == "" {
+		return "choose a session"
+	}
+	return ""
 }
 
 // onScreen is why a view is not opened that is on the screen.

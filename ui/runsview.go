@@ -58,6 +58,16 @@ func (m *Model) openRuns() tea.Cmd {
 	return m.openStage(m.stand.runs)
 }
 
+// openSessionRuns lists the runs of the session under the cursor.
+func (m *Model) openSessionRuns() tea.Cmd {
+	cmd := m.openRuns()
+	if v, key := m.stand.runs, m.tree.selected(); v.session != key {
+		v.session = key
+		v.another()
+	}
+	return cmd
+}
+
 func (v *runsView) scope() scope { return inRuns }
 
 func (v *runsView) query() core.RecordQuery {
@@ -129,20 +139,23 @@ func (v *runsView) put(id string, r *core.Run) {
 
 func (v *runsView) arrange(m *Model) {
 	words := v.words()
-	ids := make([]string, 0, len(v.runs))
-	for id, r := range v.runs {
+	list := make([]*core.Run, 0, len(v.runs))
+	for _, r := range v.runs {
 		if v.group.holds(r) && (len(words) == 0 || holdsAll(v.text(m, r), words)) {
-			ids = append(ids, id)
+			list = append(list, r)
 		}
 	}
-	slices.SortFunc(ids, func(a, b string) int { return v.compare(v.runs[a], v.runs[b]) })
+	slices.SortFunc(list, v.compare)
+	ids := make([]string, len(list))
+	for i, r := range list {
+		ids[i] = r.ID
+	}
 	v.rows.set(ids)
 }
 
 // compare puts the longest running first, then the queue in its order, then what ended last.
 func (v *runsView) compare(a, b *core.Run) int {
-	rank := map[core.RunState]int{core.RunRunning: 0, core.RunQueued: 1, core.RunEnded: 2}
-	if c := cmp.Compare(rank[a.State], rank[b.State]); c != 0 {
+	if c := cmp.Compare(standing(a), standing(b)); c != 0 {
 		return c
 	}
 	last := func(r *core.Run) int64 { return max(r.EndedAt, r.StartedAt, r.QueuedAt) }
@@ -153,6 +166,17 @@ func (v *runsView) compare(a, b *core.Run) int {
 		return cmp.Or(cmp.Compare(a.QueuedAt, b.QueuedAt), cmp.Compare(v.place[a.ID], v.place[b.ID]), strings.Compare(a.ID, b.ID))
 	}
 	return cmp.Or(cmp.Compare(last(b), last(a)), strings.Compare(a.ID, b.ID))
+}
+
+// standing is where a run's state stands among the others.
+func standing(r *core.Run) int {
+	switch r.State {
+	case core.RunRunning:
+		return 0
+	case core.RunQueued:
+		return 1
+	}
+	return 2
 }
 
 // text is what the filter reads of a run, read once.

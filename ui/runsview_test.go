@@ -12,6 +12,7 @@ import (
 
 	"cordboard/core"
 	"cordboard/core/proptest"
+	"cordboard/ui/uitest"
 )
 
 func TestRunsScreens(t *testing.T) {
@@ -251,4 +252,44 @@ func TestEscAndAKeyCloseAView(t *testing.T) {
 	c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("x"), Alt: true})
 	require.Nil(t, c.m.stage())
 	require.Empty(t, b.Commands())
+}
+
+// g r lists the runs of the session under the cursor, r afterwards what was listed last.
+func TestRunsOfThisSession(t *testing.T) {
+	c := newConsole(t, floor(), 80, 24)
+	c.open("agent:ops:main")
+	c.press("g", "r")
+	require.Equal(t, []string{"r-ops", "r-q3"}, c.m.stage().base().rows.ids)
+	c.press("s")
+	require.Len(t, c.m.stage().base().rows.ids, 11)
+	c.press("esc", "home", "g", "r")
+	require.Equal(t, "choose a session", c.footer())
+}
+
+// The accessible console shows a view without boxes, leaves the news below it, and its cursor stands on the row.
+func TestViewsForReaders(t *testing.T) {
+	c := consoleIn(t, Env{Board: floor(), Accessible: true}, noon, 100, 30)
+	for _, keys := range [][]string{{"r"}, {"esc", "home", "e"}, {"enter"}, {"g", "d"}, {"A"}, {"g", "u"}} {
+		c.press(keys...)
+		sound(t, c.view(), 100, 30)
+		require.NotContains(t, c.view(), "┃")
+		row, col := c.m.Cursor()
+		require.Equal(t, ">", string([]rune(splitLines(c.view())[row-1])[col-1]), keys)
+	}
+}
+
+// BenchmarkRunsFollow is a run that changes while 2,000 are listed, with the frame that shows it.
+func BenchmarkRunsFollow(b *testing.B) {
+	board := uitest.New("/data")
+	for i := range runsMost {
+		board.PutRun(core.Run{ID: fmt.Sprint("r", i), SessionKey: fmt.Sprintf("agent:main:s%d", i%50), State: core.RunEnded, Outcome: core.OutcomeOK, QueuedAt: int64(i), EndedAt: int64(i + 5), Message: "what is new?"})
+	}
+	c := newConsole(b, board, 160, 45)
+	c.press("r")
+	run := core.Run{ID: "live", SessionKey: "agent:main:s1", State: core.RunRunning, QueuedAt: 1, StartedAt: 2}
+	for i := 0; b.Loop(); i++ {
+		run.StartedAt = int64(i)
+		c.send(batchMsg{c.m.link.stream, core.Batch{To: core.Rev(i + 1e6), Changes: []core.Change{{Kind: core.ChangeRun, ID: run.ID, Run: &run}}}, nil})
+		_ = c.view()
+	}
 }

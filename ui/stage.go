@@ -60,7 +60,7 @@ func (v *view) another() {
 // tickEvery is how often figures that count on are drawn anew, recordsGap the least time between two readings of the same records.
 const (
 	tickEvery  = time.Second
-	recordsGap = 100 * time.Millisecond
+	recordsGap = 200 * time.Millisecond
 )
 
 // stand is what is kept of views while they are closed.
