@@ -104,14 +104,7 @@ func (v *timeline) layOut(m *Model) {
 	v.top = clamp(v.top, 0, max(len(v.lines)-h, 0))
 	if v.rows.index < len(v.spans) {
 		at := v.spans[v.rows.index]
-		if at.to > v.top+h {
-			v.top = min(at.from, at.to-h)
-		}
-		if at.to-at.from > h {
-			v.top = clamp(v.top, at.from, at.to-h)
-		} else {
-			v.top = min(v.top, at.from)
-		}
+		v.top = clamp(v.top, min(at.from, at.to-h), max(at.from, at.to-h))
 	}
 }
 
@@ -121,7 +114,7 @@ func (v *timeline) room() int { return max(v.h-headLines(v.w), 1) }
 // step goes to the next scene or the one before, or through one that is longer than the screen.
 func (v *timeline) step(m *Model, by int) {
 	const lines = 3
-	if v.rows.index < len(v.spans) {
+	if v.rows.index < len(v.spans) && max(by, -by) == 1 {
 		at, h := v.spans[v.rows.index], v.room()
 		switch {
 		case by > 0 && at.to > v.top+h:
@@ -133,6 +126,9 @@ func (v *timeline) step(m *Model, by int) {
 		}
 	}
 	v.rows.move(by)
+	if by < -1 {
+		v.top = 0 // a leap lands on the beginning
+	}
 	v.layOut(m)
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -117,4 +118,36 @@ func TestExchangeStories(t *testing.T) {
 	for _, state := range []core.DeliveryState{core.DeliveryPending, core.DeliveryAttempting, core.DeliveryGaveUp, core.DeliveryUnknown, core.DeliveryBlocked, core.DeliveryCancelled, core.DeliveryUndeliverable, core.DeliveryExpired} {
 		require.NotEmpty(t, c.m.deliveryStory(&core.Delivery{State: state}))
 	}
+}
+
+// A text longer than the screen is read through before the next is reached, stays where it is while something counts on, and home and
+// end leave it at once.
+func TestTimelineOfLongTexts(t *testing.T) {
+	b := floor()
+	x := floorExchanges()[1]
+	x.Request = strings.Repeat("a long line of words\n", 60)
+	b.PutExchange(x)
+	c := newConsole(t, b, 80, 24)
+	c.press("home", "e")
+	c.onRow("x-live")
+	c.press("enter", "i", "home")
+	v := c.m.stage().(*timeline)
+	require.Zero(t, v.top)
+	c.press("down", "down")
+	require.Equal(t, "request", c.rowAtCursor())
+	require.Equal(t, 6, v.top)
+	c.elapse(tickEvery)
+	require.Equal(t, 6, v.top)
+	sound(t, c.view(), 80, 24)
+	for range 30 {
+		c.press("down")
+	}
+	require.Equal(t, "end", c.rowAtCursor())
+	c.press("up", "up")
+	require.Equal(t, "request", c.rowAtCursor())
+	require.Equal(t, v.spans[0].to-v.room(), v.top, "from below it is entered at its end")
+	c.press("end")
+	require.Equal(t, "end", c.rowAtCursor())
+	c.press("home")
+	require.Zero(t, v.top)
 }
