@@ -81,7 +81,7 @@ func (a *app) bench(ctx context.Context, dir string, sessions, messages int) (be
 	if err != nil {
 		return report, errors.Join(err, h.Close())
 	}
-	w := &workload{ctx: ctx, dir: dir, store: h.Store(), host: h, board: board, sessions: sessions, messages: messages}
+	w := &workload{ctx: ctx, dir: dir, program: a.program, store: h.Store(), host: h, board: board, sessions: sessions, messages: messages}
 	bar := a.newBar("measuring")
 	defer bar.done()
 	closed := sync.OnceValue(func() error { return errors.Join(board.Close(), h.Close()) })

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strconv"
 	"time"
 
@@ -32,7 +33,11 @@ func newServe(a *app) *cobra.Command {
 			case stop:
 				return a.stopOwner(c)
 			}
-			return host.Serve(c.Context(), a.options(c), host.ServeOptions{IdleExit: idle, Log: slog.New(slog.NewJSONHandler(a.err, nil))})
+			var log *slog.Logger
+			if f, ok := a.err.(*os.File); !ok || !host.IsOwnerLog(f, a.options(c)) {
+				log = slog.New(slog.NewJSONHandler(a.err, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			}
+			return host.Serve(c.Context(), a.options(c), host.ServeOptions{IdleExit: idle, Log: log})
 		},
 	}
 	c.Flags().DurationVar(&idle, "idle-exit", 0, "end after this long without a client, a live run or work that is due; 0 stays")

@@ -18,6 +18,7 @@ import (
 type workload struct {
 	ctx                context.Context
 	dir                string
+	program            []string // starts an owner
 	store              core.Store
 	host               *host.Host
 	board              core.Board
@@ -41,6 +42,8 @@ func (w *workload) steps() []step {
 		{"append", w.appends},
 		{"purge", w.purge},
 		{"import", w.importing},
+		{"talking", w.talking},
+		{"starting an owner", w.starting},
 	}
 }
 
