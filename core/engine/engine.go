@@ -16,6 +16,7 @@
 //	spawn.go      sessions_spawn and its checks; attachments.go and folder.go its files, thread.go its thread
 //	subagent.go   what follows a sub-agent's run; subreport.go what its requester is told
 //	chores.go     what is due beside deliveries; archive.go the end of a sub-agent's session
+//	deliver.go    texts on their way to people; flights.go which of them may leave now
 //	usage.go      what runs cost, by day
 //	recover.go    what an earlier life left; children.go the processes that played its runs, token.go what these may
 //	toolbox.go    the tools of a run, those of other servers too
