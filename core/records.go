@@ -26,6 +26,7 @@ var RecordKinds = []RecordKind{
 
 // RecordQuery asks for records other than heads and messages. Session (key or sessionId) is needed for RecordSession and narrows RecordRuns,
 // RecordDeliveries and RecordExchanges, of which both sides count. State narrows RecordDeliveries.
+// Live leaves ended runs out of RecordRuns.
 // Run is needed for RecordRun; the answer then comes when that run has ended, or Wait (ms) is over, and holds the run as it is.
 type RecordQuery struct {
 	Kind    RecordKind `json:"kind"`
@@ -37,6 +38,7 @@ type RecordQuery struct {
 	Limit   int        `json:"limit,omitempty"`  // 0 = 200
 
 	State DeliveryState `json:"state,omitempty"`
+	Live  bool          `json:"live,omitempty"`
 }
 
 // SessionDetail is everything about one session but its messages.

@@ -33,7 +33,7 @@ func (m *Model) drawTree() {
 	case len(m.tree.rows) == 0:
 		lines = append(lines, m.noRows(w, h)...)
 	default:
-		v := treeView{k: m.k, tree: &m.tree, heads: m.fleet.heads, sight: &m.sight, words: m.env.Accessible, marks: m.marks.keys, unread: &m.unread, heard: &m.hearing, now: m.env.Now(), w: w, focus: m.focus == paneTree}
+		v := treeView{k: m.k, tree: &m.tree, heads: m.fleet.heads, sight: &m.sight, words: m.env.Accessible, marks: m.marks.keys, unread: &m.unread, heard: &m.hearing, line: &m.lineup, now: m.env.Now(), w: w, focus: m.focus == paneTree}
 		lines = append(lines, v.draw()...)
 	}
 	m.box(paneTree, box{title: m.paneTitle(paneTree, "Sessions"), note: m.treePosition(), lines: lines})

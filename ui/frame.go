@@ -96,6 +96,10 @@ func cover(lines, over []string, x, y, w, total int) {
 		if y+i >= len(lines) {
 			return
 		}
+		if x == 0 && w == total {
+			lines[y+i] = text // not even a colour of what is under it stays
+			continue
+		}
 		under := lines[y+i]
 		rest := total - x - w
 		right := ansi.TruncateLeft(under, x+w, "")

@@ -92,6 +92,9 @@ func (msg focusedMsg) apply(m *Model) tea.Cmd {
 
 // inSight are the session whose transcript is on the screen and those that run among the rows on the screen, sorted.
 func (m *Model) inSight(keys []string) []string {
+	if m.stage() != nil {
+		return keys // a view in the place of the panes
+	}
 	if t := &m.trans; t.key != "" && m.lay.panes[paneTranscript].shown() && (t.generation == "" || t.gen.State == core.GenerationCurrent) {
 		keys = append(keys, t.key)
 	}

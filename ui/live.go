@@ -80,9 +80,9 @@ func (m *Model) onHeads(msg headsMsg) tea.Cmd {
 	}
 	m.trouble, m.link.wait, m.barsDirty = "", 0, true
 	if m.link.stream != nil {
-		return tea.Batch(m.rebuild(), m.lookAgain())
+		return tea.Batch(m.rebuild(), m.lookAgain(), m.askLineup())
 	}
-	return tea.Batch(m.rebuild(), m.lookAgain(), m.watchCmd(msg.load, m.fleet.from))
+	return tea.Batch(m.rebuild(), m.lookAgain(), m.askLineup(), m.watchCmd(msg.load, m.fleet.from))
 }
 
 func (m *Model) onWatch(msg watchMsg) tea.Cmd {
@@ -171,6 +171,7 @@ func (m *Model) apply(c core.Change, at core.Rev) impact {
 		m.announceMessages(c)
 	case core.ChangeRun:
 		m.fellSilent(c)
+		m.lineUp(c, at)
 		m.insp.stale = m.insp.stale || shown && (c.Run == nil || c.Run.SessionKey == m.insp.key)
 	case core.ChangeExchange, core.ChangeDelivery:
 		m.insp.stale = m.insp.stale || shown && m.insp.concerns(c)

@@ -94,6 +94,7 @@ type Model struct {
 	reads
 	talks
 	hearing  hearing
+	lineup   lineup
 	insp     inspector
 	stand    stand // views in the place of the panes
 	sequence sequence
@@ -146,7 +147,7 @@ func New(env Env) *Model {
 	k := newInks(env.Theme)
 	m := &Model{
 		env: env, k: k, actions: env.Keys.over(actions()), ctx: ctx, cancel: cancel,
-		fleet: newFleet(), tree: newTree(), filter: newFilter(), reads: newReads(), talks: newTalks(), hearing: newHearing(),
+		fleet: newFleet(), tree: newTree(), filter: newFilter(), reads: newReads(), talks: newTalks(), hearing: newHearing(), lineup: newLineup(),
 		trans: newTranscript(entryMaker{k: k, md: md.New(), marks: env.Accessible, read: reading{wrap: true}, zone: env.Zone}),
 		w:     env.Width, h: env.Height, barsDirty: true,
 	}

@@ -338,3 +338,36 @@ func TestFlowOfAStream(t *testing.T) {
 	require.Contains(t, final.View(), "the first half and the second")
 	require.NotContains(t, final.View(), "streaming")
 }
+
+// A row says how many runs wait in its session's line; that is read with the fleet and goes on with what is told.
+func TestRowsTellOfTheirLine(t *testing.T) {
+	b := fleetOf(3)
+	queue := func(id, key string, state core.RunState) {
+		b.PutRun(core.Run{ID: id, SessionKey: key, State: state})
+	}
+	queue("q1", "agent:main:s01", core.RunQueued)
+	queue("q2", "agent:main:s01", core.RunQueued)
+	queue("old", "agent:main:s02", core.RunEnded)
+	b.Update("agent:main:s01", func(h *core.Head) { h.Run = core.RunQueued })
+	c := newConsole(t, b, 160, 24)
+	require.Contains(t, c.pane(paneTree), "queued #2")
+	queue("q1", "agent:main:s01", core.RunRunning)
+	b.Update("agent:main:s01", func(h *core.Head) { h.Run = core.RunRunning })
+	c.live()
+	require.Contains(t, c.pane(paneTree), "running +1")
+	queue("q2", "agent:main:s01", core.RunEnded)
+	queue("q3", "agent:main:s02", core.RunQueued)
+	b.Update("agent:main:s02", func(h *core.Head) { h.Run = core.RunQueued })
+	c.live()
+	require.NotContains(t, c.pane(paneTree), "+1")
+	require.Contains(t, c.pane(paneTree), "queued #1")
+
+	// what was told after the page was read counts, not the page
+	c.m.lineup.heard = map[string]core.Rev{"q2": 9, "q3": 9}
+	c.send(lineupMsg{c.m.lineup.number, core.RecordPage{At: core.Cursor{Rev: 1}, Runs: []core.Run{
+		{ID: "q2", SessionKey: "agent:main:s01", State: core.RunQueued}, {ID: "q9", SessionKey: "agent:main:s00", State: core.RunQueued},
+	}}, nil})
+	require.Equal(t, map[string]int{"agent:main:s02": 1, "agent:main:s00": 1}, c.m.lineup.waiting)
+	c.run(c.m.load())
+	require.Equal(t, map[string]int{"agent:main:s02": 1}, c.m.lineup.waiting)
+}

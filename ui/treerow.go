@@ -25,6 +25,7 @@ type treeView struct {
 	marks  map[string]bool
 	unread *unread
 	heard  *hearing
+	line   *lineup
 	now    time.Time
 	w      int
 	focus  bool
@@ -125,6 +126,7 @@ func (v treeView) session(l *line, sh *shades, n *node, h *core.Head, r row) {
 	l.add(sh.accent, lead).add(sh.dim, branch).add(sh.state[st], st.glyph()+" ")
 	right := v.columns(sh, h)
 	facts := v.facts(sh, n, h, st, r)
+	facts = append(facts, v.behind(sh, h, st, l.left-widthOf(right)-widthOf(facts))...)
 	below := ""
 	if r.folded {
 		below = " +" + count(int64(v.tree.forest.below(r.node)))
@@ -218,7 +220,7 @@ func (v treeView) facts(sh *shades, n *node, h *core.Head, st state, r row) []ru
 		runs = append(runs, run{sh.muted, " " + st.word() + " " + age(v.now, h.UpdatedAt)})
 	}
 	if st != stateIdle && !r.pinned {
-		runs = append(runs, run{sh.state[st], " " + st.word()})
+		runs = append(runs, run{sh.state[st], " " + st.word() + v.place(h, st)})
 	}
 	if st != stateUndelivered && h.Flags.Has(core.FlagUndelivered) {
 		runs = append(runs, run{sh.warn, " " + stateUndelivered.word()})
@@ -248,6 +250,24 @@ func (v treeView) signsInWords(h *core.Head) string {
 		text += " viewpoint"
 	}
 	return text
+}
+
+// place is how many runs wait in a queued session's line.
+func (v treeView) place(h *core.Head, st state) string {
+	if n := v.line.waiting[h.Key]; n > 0 && st == stateQueued {
+		return " #" + count(int64(n))
+	}
+	return ""
+}
+
+// behind tells of runs that wait behind what a session does, where there is room beside its name.
+func (v treeView) behind(sh *shades, h *core.Head, st state, room int) []run {
+	const name = 12
+	n := v.line.waiting[h.Key]
+	if n == 0 || st == stateQueued || room < name+5 {
+		return nil
+	}
+	return []run{{sh.state[stateQueued], " +" + count(int64(n))}}
 }
 
 func (a adrift) word() string {

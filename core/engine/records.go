@@ -58,7 +58,11 @@ func (b *board) records(r core.Reader, q core.RecordQuery, page *core.RecordPage
 	case core.RecordSession:
 		page.Session, page.Positions, err = b.detail(r, sessionKey, q)
 	case core.RecordRuns:
-		page.Runs, page.Positions, err = runsOf(r, sessionKey, q.Limit)
+		list := runsOf
+		if q.Live {
+			list = liveRunsOf
+		}
+		page.Runs, page.Positions, err = list(r, sessionKey, q.Limit)
 	case core.RecordRun:
 		err = b.oneRun(r, q.Run, page)
 	case core.RecordExchanges:

@@ -75,3 +75,14 @@ func runsOf(r core.Reader, sessionKey string, limit int) ([]core.Run, map[string
 	}
 	return list, live.of(list), err
 }
+
+// liveRunsOf is runsOf without those that ended.
+func liveRunsOf(r core.Reader, sessionKey string, limit int) ([]core.Run, map[string]int, error) {
+	live, err := liveIn(r, sessionKey)
+	if err != nil {
+		return nil, nil, err
+	}
+	list := append([]core.Run{}, live.runs[:min(limit, len(live.runs))]...)
+	slices.Reverse(list)
+	return list, live.of(list), nil
+}

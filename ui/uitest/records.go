@@ -130,7 +130,7 @@ func (b *Board) list(q core.RecordQuery) (page core.RecordPage, ok bool) {
 	case core.RecordRuns:
 		page.Positions = b.positions()
 		for _, r := range slices.Backward(b.rec.runs) {
-			if of(r.SessionKey) && len(page.Runs) < limit {
+			if of(r.SessionKey) && len(page.Runs) < limit && !(q.Live && r.State == core.RunEnded) {
 				page.Runs = append(page.Runs, r)
 			}
 		}

@@ -227,6 +227,7 @@ func questions() []question {
 		records("session", core.RecordQuery{Kind: core.RecordSession, Session: deploy}),
 		records("odd session", core.RecordQuery{Kind: core.RecordSession, Session: odd}),
 		records("runs", core.RecordQuery{Kind: core.RecordRuns}),
+		records("live runs", core.RecordQuery{Kind: core.RecordRuns, Live: true}),
 		records("run", core.RecordQuery{Kind: core.RecordRun, Run: "nobody", Wait: 1}),
 		records("exchanges", core.RecordQuery{Kind: core.RecordExchanges}),
 		records("deliveries", core.RecordQuery{Kind: core.RecordDeliveries}),
