@@ -87,7 +87,8 @@ type RecordPage struct {
 	Session *SessionDetail `json:"session,omitempty"`
 	Runs    []Run          `json:"runs,omitempty"`
 	Reply   string         `json:"reply,omitempty"` // of an ended RecordRun
-	// Positions are the places of queued runs in their session's line, from 1, by run id.
+	// Positions are the places of queued runs in their session's line, from 1, by run id; of a sub-agent's run that is first there, its
+	// place among all that wait for a slot of their lane.
 	Positions   map[string]int  `json:"positions,omitempty"`
 	Exchanges   []Exchange      `json:"exchanges,omitempty"`
 	Exchange    *ExchangeDetail `json:"exchange,omitempty"`

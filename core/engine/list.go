@@ -55,6 +55,7 @@ func (b *board) sessionsList(ctx context.Context, actor core.Actor, params json.
 
 // rows decodes the sessions of a page.
 func (b *board) rows(r core.Reader, v viewer, heads []core.SessionRow, messages int) (rows []tool.Row, files []string, err error) {
+	_, places := b.waitingPlaces()
 	for i := range heads {
 		h := &heads[i].Head
 		s, ok, err := r.Session(h.Key)
@@ -68,7 +69,7 @@ func (b *board) rows(r core.Reader, v viewer, heads []core.SessionRow, messages 
 		if err != nil {
 			return nil, nil, err
 		}
-		facts := tool.Facts{Key: b.names.Display(s.Key, v.agent), Kind: h.Kind, Run: tool.RowRun{State: h.Run, Outcome: s.LastOutcome}}
+		facts := tool.Facts{Key: b.names.Display(s.Key, v.agent), Kind: h.Kind, Run: tool.RowRun{State: h.Run, QueuePosition: placeOf(h.Key, h.Run, places), Outcome: s.LastOutcome}}
 		if s.SpawnedBy != "" {
 			facts.SpawnedBy = b.names.Display(s.SpawnedBy, v.agent)
 		}

@@ -237,3 +237,34 @@ func TestQueueInvariants(t *testing.T) {
 		}
 	})
 }
+
+// The places that are told are the order in which runs then start, whatever was dealt before.
+func TestQueueOrderIsWhatStarts(t *testing.T) {
+	proptest.Check(t, func(t *rapid.T) {
+		q := newQueue(map[string]int{laneSubagent: 1, laneMain: 1, laneExchange: 1}, 8)
+		for i := range rapid.IntRange(0, 20).Draw(t, "runs") {
+			q.add(waiting{
+				id: fmt.Sprint(i), session: fmt.Sprint("s", rapid.IntRange(0, 30).Draw(t, "session")), lane: laneSubagent,
+				requester: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "requester"),
+			})
+			if rapid.IntRange(0, 3).Draw(t, "deal") == 0 {
+				if w, ok := q.next(); ok && rapid.Bool().Draw(t, "ends") {
+					q.done(w.session)
+				}
+			}
+		}
+		for session := range q.live {
+			q.done(session)
+		}
+		want := q.order(laneSubagent)
+		for place := 1; place <= len(want); place++ {
+			w, ok := q.next()
+			require.True(t, ok)
+			require.Equal(t, place, want[w.id], "run %s", w.id)
+			delete(q.live, w.session)
+			q.lanes[laneSubagent].busy--
+			q.lines[w.session] = nil // what waits behind it there has no place yet
+			delete(q.lines, w.session)
+		}
+	})
+}

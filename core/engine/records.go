@@ -40,6 +40,7 @@ func (b *board) Records(ctx context.Context, q core.RecordQuery) (core.RecordPag
 	if err != nil {
 		return core.RecordPage{}, err
 	}
+	b.placeInLanes(page.Positions)
 	page.At.Epoch, err = b.epoch(ctx)
 	return page, err
 }

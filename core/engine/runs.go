@@ -57,7 +57,7 @@ func (e *Engine) enqueue(tx core.Tx, fx *effects, r core.Run, s core.Session, no
 		r.Model = e.modelOf(&s)
 	}
 	s.UpdatedAt = max(s.UpdatedAt, now)
-	if r.Kind == core.RunChat || r.Kind == core.RunSend || r.Kind == core.RunTurn {
+	if r.Kind != core.RunNote && r.Kind != core.RunAnnounce {
 		s.ArchivedAt = 0 // a message brings an archived session back (session-tools.md §8)
 	}
 	if err := tx.PutSession(s); err != nil {

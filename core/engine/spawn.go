@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -277,9 +278,10 @@ func (b *board) confined(r core.Reader, a *clearance) (string, error) {
 }
 
 func (b *board) checkModel(_ core.Reader, l *launch, a *clearance) error {
-	a.model = a.agent.Model.Primary
-	if sub := a.agent.Subagents.Model.Primary; sub != "" {
-		a.model = sub
+	switch a.agent.Runtime.Type {
+	case config.RuntimeManual, config.RuntimeExternal: // no model answers there
+	default:
+		a.model = cmp.Or(a.agent.Subagents.Model.Primary, a.agent.Model.Primary)
 	}
 	if l.asked.Model == "" {
 		return nil

@@ -526,3 +526,61 @@ func TestArchive(t *testing.T) {
 		assert.Len(t, rows(t, answer), 1)
 	})
 }
+
+// What waits for a slot is told its place: dealt round-robin over requesters, in the list of sessions and in the records.
+func TestPlacesOfSubagents(t *testing.T) {
+	keys := []string{mainKey, "agent:main:chat:group:1"}
+	play(t, `agents: { defaults: { subagents: { maxConcurrent: 1 } } }`, keys, func(t *testing.T, s *stage) {
+		var order []string
+		for _, key := range []string{keys[0], keys[0], keys[0], keys[1]} {
+			child, _ := s.spawn(key, `{"task":"[[sleep:60000]]"}`)
+			order = append(order, child)
+			synctest.Wait()
+		}
+		answer, _ := s.call("", "sessions_list", `{}`)
+		places := map[string]any{}
+		for _, row := range rows(t, answer) {
+			if run, ok := row["run"].(map[string]any); ok {
+				places[row["key"].(string)] = run["queuePosition"]
+			}
+		}
+		assert.Equal(t, map[string]any{order[0]: nil, order[3]: 1.0, order[1]: 2.0, order[2]: 3.0}, places)
+		page, err := s.as("").Records(t.Context(), core.RecordQuery{Kind: core.RecordRuns})
+		require.NoError(t, err)
+		for _, run := range page.Runs {
+			if run.State == core.RunQueued {
+				assert.EqualValues(t, places[run.SessionKey], page.Positions[run.ID])
+			}
+		}
+	})
+}
+
+// A sub-agent's run that did not end ok can be run again by the operator: it is a spawn as before, and is told of anew.
+func TestRerunOfASubagent(t *testing.T) {
+	play(t, "", []string{mainKey}, func(t *testing.T, s *stage) {
+		child, id := s.spawn(mainKey, `{"task":"[[sleep:60000]] fine [[announce:done]]","cleanup":"delete","runTimeoutSeconds":0}`)
+		synctest.Wait()
+		archived := true
+		s.do(core.Command{Abort: &core.Abort{Run: id}})
+		later(time.Second)
+		_, there := s.head(child)
+		assert.False(t, there, "told as aborted, and gone")
+		s.refuse(core.CodeNotFound, core.Command{Retry: &core.Retry{Run: id}})
+
+		child, id = s.spawn(mainKey, `{"task":"[[sleep:60000]] fine [[announce:done]]"}`)
+		synctest.Wait()
+		s.do(core.Command{Abort: &core.Abort{Run: id}})
+		later(time.Second)
+		s.do(core.Command{Patch: &core.Patch{Session: child, Archived: &archived}})
+		again := s.do(core.Command{Retry: &core.Retry{Run: id}}).Run
+		later(2 * time.Minute)
+		run := s.spawned(again)
+		assert.Equal(t, core.OutcomeOK, run.Outcome)
+		assert.Equal(t, core.AnnounceSent, run.Spawn.Announce)
+		assert.Equal(t, core.AnnounceSent, s.spawned(id).Spawn.Announce)
+		assert.Zero(t, s.row(child).ArchivedAt)
+		rows := s.rows()
+		require.Len(t, rows, 3)
+		assert.Equal(t, "Status: ok\nResult: done\nNotes: - (none)", figures(rows[0].Text))
+	})
+}
