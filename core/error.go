@@ -40,6 +40,7 @@ type Error struct {
 	Message   string   `json:"error"`
 	ConfigKey string   `json:"configKey,omitempty"`
 	Allowed   []string `json:"allowed,omitempty"`
+	Param     string   `json:"param,omitempty"` // of a tool's parameters the one that was refused; "" = none by itself
 	Err       error    `json:"-"`
 }
 
@@ -52,6 +53,12 @@ func Errorf(code Code, format string, args ...any) *Error {
 // Because names the config key that decided and returns the error itself.
 func (e *Error) Because(configKey string) *Error {
 	e.ConfigKey = configKey
+	return e
+}
+
+// About names the parameter that was refused and returns the error itself.
+func (e *Error) About(param string) *Error {
+	e.Param = param
 	return e
 }
 

@@ -1,5 +1,7 @@
 package core
 
+import "encoding/json"
+
 // Question is asked of Explain: exactly one field is set.
 type Question struct {
 	See    *SeeQuestion `json:"see,omitempty"`
@@ -9,6 +11,15 @@ type Question struct {
 	Policy *PolicyQuestion `json:"policy,omitempty"`
 	// Message asks what a message would meet before it is sent.
 	Message *MessageQuestion `json:"message,omitempty"`
+	// Spawn asks what a sessions_spawn would meet before it is made.
+	Spawn *SpawnQuestion `json:"spawn,omitempty"`
+}
+
+// SpawnQuestion asks about a sessions_spawn of a session, with the parameters that it would have. What the task says has no part in the
+// answer.
+type SpawnQuestion struct {
+	As     string          `json:"as"`
+	Params json.RawMessage `json:"params"`
 }
 
 // PolicyQuestion describes a session to the send policy: one that is there, with Override in place of its own when it is not nil, or, when
@@ -40,6 +51,38 @@ type Explanation struct {
 	Scope   *ScopeInfo `json:"scope,omitempty"`
 	Rights  []Right    `json:"rights,omitempty"`
 	Message *Prospect  `json:"message,omitempty"` // for that question only
+	Spawn   *Offspring `json:"spawn,omitempty"`   // likewise
+}
+
+// Offspring is the sub-agent that a spawn would make, and what its requester may ask for. Refusals are those of all checks, in their
+// order: the first is the one that the tool would answer. What comes of a refused parameter is left out.
+type Offspring struct {
+	Requester string   `json:"requester"` // full key
+	Agents    []string `json:"agents"`    // that it may spawn, its own first
+	Live      int      `json:"live"`      // sub-agents it has now
+	Most      int      `json:"most"`      // that it may have
+	Refusals  []*Error `json:"refusals,omitempty"`
+
+	Agent          string `json:"agent,omitempty"`
+	Runtime        string `json:"runtime,omitempty"` // who plays it
+	Model          string `json:"model,omitempty"`
+	Thinking       string `json:"thinking,omitempty"`
+	TimeoutSeconds int    `json:"timeoutSeconds,omitempty"` // 0 = none
+	// Confined is the sandboxed session on whose behalf it would be made, "" for none; Sandboxed says whether the child would be.
+	Confined  string `json:"confined,omitempty"`
+	Sandboxed bool   `json:"sandboxed,omitempty"`
+
+	// Route is where the result would be announced, nil = only in the requester's transcript; Announce says whether it is at all, and Send
+	// what the send policy has to say of it.
+	Announce bool             `json:"announce"`
+	Route    *DeliveryContext `json:"route,omitempty"`
+	Send     Verdict          `json:"send"`
+
+	NoThread      string `json:"noThread,omitempty"` // why no thread could be opened
+	NoFiles       string `json:"noFiles,omitempty"`  // why no files are taken
+	MaxFiles      int    `json:"maxFiles"`
+	MaxFileBytes  int64  `json:"maxFileBytes"`
+	MaxTotalBytes int64  `json:"maxTotalBytes"`
 }
 
 // Prospect is what a message to a session would meet. Loop says whether replies would go to and fro, Announce where the target would tell

@@ -47,14 +47,10 @@ func (b *board) checkFiles(_ core.Reader, l *launch, a *clearance) (err error) {
 		return nil
 	}
 	limits := b.config.Tools.SessionsSpawn.Attachments
-	switch {
-	case !limits.Enabled:
-		return core.Errorf(codeFilesOff, "attachments are switched off: %s.enabled is false", keyAttachments).Because(keyAttachments + ".enabled").Accept("true")
-	case a.agent.Runtime.Type == config.RuntimeACP:
-		return core.Errorf(codeFilesNot, "agent %q has the runtime acp, which takes no attachments", a.agent.ID).Because("agents.list[].runtime")
-	case b.options.Workspace == nil:
-		return core.Errorf(codeFilesNot, "there are no workspaces here to put attachments into")
-	case len(l.asked.Attachments) > limits.MaxFiles:
+	if refused := b.takesFiles(a); refused != nil {
+		return refused
+	}
+	if len(l.asked.Attachments) > limits.MaxFiles {
 		return core.Errorf(codeFileCount, "attachments_file_count_exceeded (maxFiles=%d): there are %d files", limits.MaxFiles, len(l.asked.Attachments)).
 			Because(keyAttachments + ".maxFiles")
 	}
@@ -62,6 +58,19 @@ func (b *board) checkFiles(_ core.Reader, l *launch, a *clearance) (err error) {
 		return err
 	}
 	return legible(a.files, &a.agent)
+}
+
+// takesFiles refuses files whatever they are.
+func (b *board) takesFiles(a *clearance) *core.Error {
+	switch {
+	case !b.config.Tools.SessionsSpawn.Attachments.Enabled:
+		return core.Errorf(codeFilesOff, "attachments are switched off: %s.enabled is false", keyAttachments).Because(keyAttachments + ".enabled").Accept("true")
+	case a.agent.Runtime.Type == config.RuntimeACP:
+		return core.Errorf(codeFilesNot, "agent %q has the runtime acp, which takes no attachments", a.agent.ID).Because("agents.list[].runtime")
+	case b.options.Workspace == nil:
+		return core.Errorf(codeFilesNot, "there are no workspaces here to put attachments into")
+	}
+	return nil
 }
 
 // uploads checks every file by itself and all of them together.

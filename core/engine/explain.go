@@ -25,8 +25,10 @@ func (b *board) Explain(ctx context.Context, q core.Question) (x core.Explanatio
 			x, err = b.explainPolicy(r, *q.Policy)
 		case q.Message != nil:
 			x, err = b.explainMessage(r, *q.Message)
+		case q.Spawn != nil:
+			x, err = b.explainSpawn(r, *q.Spawn)
 		default:
-			err = core.Errorf(core.CodeInvalidParams, "the question is empty").Accept("see", "rights", "send", "policy", "message")
+			err = core.Errorf(core.CodeInvalidParams, "the question is empty").Accept("see", "rights", "send", "policy", "message", "spawn")
 		}
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -120,22 +121,55 @@ func (b *board) stillRuns(tx core.Tx) error {
 
 // clear makes the checks in the order of session-tools.md §8.
 func (b *board) clear(r core.Reader, l *launch) (a clearance, err error) {
-	if a.caller, a.known, err = r.Session(l.actor.Session); err != nil {
+	if err := b.requester(r, l, &a); err != nil {
 		return a, err
 	}
-	a.caller.Key = l.actor.Session
-	if a.live, err = liveRun(r, &a.caller); err != nil {
-		return a, err
-	}
-	a.route = b.frozenRoute(&a)
-	for _, check := range []func(core.Reader, *launch, *clearance) error{
-		b.checkCaller, b.checkChildren, b.checkTarget, b.checkSandbox, b.checkModel, b.checkThinking, b.checkThread, b.checkFiles,
-	} {
-		if err := check(r, l, &a); err != nil {
+	for _, check := range b.spawnChecks() {
+		if err := check.pass(r, l, &a); err != nil {
 			return a, err
 		}
 	}
 	return a, nil
+}
+
+// requester reads who spawns, and from where.
+func (b *board) requester(r core.Reader, l *launch, a *clearance) (err error) {
+	if a.caller, a.known, err = r.Session(l.actor.Session); err != nil {
+		return err
+	}
+	a.caller.Key = l.actor.Session
+	if a.live, err = liveRun(r, &a.caller); err != nil {
+		return err
+	}
+	a.route = b.frozenRoute(a)
+	return nil
+}
+
+// spawnCheck is one of the checks of a spawn, and the parameter that it is about, "" when it is about none.
+type spawnCheck struct {
+	param string
+	check func(core.Reader, *launch, *clearance) error
+}
+
+func (c spawnCheck) pass(r core.Reader, l *launch, a *clearance) error {
+	err := c.check(r, l, a)
+	if refused, ok := errors.AsType[*core.Error](err); ok {
+		refused.Param = c.param
+	}
+	return err
+}
+
+func (b *board) spawnChecks() []spawnCheck {
+	return []spawnCheck{
+		{"", b.checkCaller},
+		{"", b.checkChildren},
+		{"agentId", b.checkTarget},
+		{"sandbox", b.checkSandbox},
+		{"model", b.checkModel},
+		{"thinking", b.checkThinking},
+		{"thread", b.checkThread},
+		{"attachments", b.checkFiles},
+	}
 }
 
 // liveRun is the run that a call made as a session belongs to, whoever brings it; nil = none. A note calls nobody.
@@ -191,18 +225,24 @@ func forbidden(v core.Verdict) error {
 
 // checkChildren holds a requester to its share. A child is live while its run or its announce step is queued or running.
 func (b *board) checkChildren(r core.Reader, _ *launch, a *clearance) error {
-	most := b.config.Agents.Defaults.Subagents.MaxChildrenPerAgent
-	live := 0
-	if err := r.LiveRuns(func(run *core.Run) bool {
-		if run.RequesterKey == a.caller.Key && (run.Kind == core.RunSpawn || ofSpawn(run)) {
-			live++
-		}
-		return live < most
-	}); err != nil || live < most {
+	live, most, err := b.liveChildren(r, a.caller.Key)
+	if err != nil || live < most {
 		return err
 	}
 	return core.Errorf(core.CodeForbidden, "session %q has %d live sub-agents, the most that agents.defaults.subagents.maxChildrenPerAgent allows: "+
 		"spawn again when one has ended", a.caller.Key, most).Because("agents.defaults.subagents.maxChildrenPerAgent")
+}
+
+// liveChildren counts the live children of a requester, up to the most that it may have.
+func (b *board) liveChildren(r core.Reader, requester string) (live, most int, err error) {
+	most = b.config.Agents.Defaults.Subagents.MaxChildrenPerAgent
+	err = r.LiveRuns(func(run *core.Run) bool {
+		if run.RequesterKey == requester && (run.Kind == core.RunSpawn || ofSpawn(run)) {
+			live++
+		}
+		return live < most
+	})
+	return live, most, err
 }
 
 // ofSpawn reports whether a run is the announce step of a sub-agent.

@@ -233,6 +233,16 @@ func TestSpawnRefusals(t *testing.T) {
 			}
 			assert.Equal(t, c.key, fmt.Sprint(answer["configKey"]), c.name)
 			assert.NotContains(t, answer, "runId", c.name)
+			if c.as != "" && c.name != "a thread that does not open" { // asked before, it is the same answer, but for what only the channel knows
+				x := s.explain(core.Question{Spawn: &core.SpawnQuestion{As: c.as, Params: json.RawMessage(c.params)}})
+				if !assert.NotEmpty(t, x.Spawn.Refusals, c.name) {
+					continue
+				}
+				assert.False(t, x.Verdict.Allowed, c.name)
+				assert.Equal(t, c.code, x.Spawn.Refusals[0].Code, c.name)
+				assert.Equal(t, answer["error"], x.Spawn.Refusals[0].Message, c.name)
+				assert.Equal(t, x.Verdict.Message, x.Spawn.Refusals[0].Message, c.name)
+			}
 			assert.Equal(t, before, s.everything(), c.name)
 		}
 	})

@@ -35,12 +35,12 @@ func decode(tool string, raw json.RawMessage, params []param) (Clamped, error) {
 			continue
 		}
 		if err := params[i].typ.read(name, m.Value, clamped); err != nil {
-			return nil, err
+			return nil, about(name, err)
 		}
 	}
 	for _, p := range params {
 		if p.required && !given[p.name] {
-			return nil, core.Errorf(core.CodeInvalidParams, "%s needs %s: %s", tool, p.name, p.about)
+			return nil, core.Errorf(core.CodeInvalidParams, "%s needs %s: %s", tool, p.name, p.about).About(p.name)
 		}
 	}
 	if len(clamped) == 0 {
@@ -90,4 +90,12 @@ func cut(name string) string {
 		return string(runes[:40]) + "…"
 	}
 	return name
+}
+
+// about says of a refusal which parameter it is about.
+func about(name string, err error) error {
+	if refused, ok := errors.AsType[*core.Error](err); ok {
+		refused.Param = name
+	}
+	return err
 }

@@ -79,7 +79,7 @@ func DecodeSpawn(raw json.RawMessage) (Spawn, Clamped, error) {
 	case s.Mode == core.SpawnSession && !s.Thread:
 		return s, clamped, core.Errorf(core.CodeInvalidParams,
 			`mode="session" requires thread=true: a session stays in a thread of your channel. Give thread=true with it, or mode="run" without a thread`).
-			Accept(string(core.SpawnOnce))
+			Accept(string(core.SpawnOnce)).About("mode")
 	}
 	if s.Mode == core.SpawnSession {
 		s.Cleanup = core.CleanupKeep

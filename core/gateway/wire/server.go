@@ -305,7 +305,7 @@ func (c *serverConn) write(ctx context.Context, data []byte) error {
 // asError is err as it crosses the wire: the code of the core.Error in it, and all of its text.
 func asError(err error) *core.Error {
 	if e, ok := errors.AsType[*core.Error](err); ok {
-		return &core.Error{Code: e.Code, Message: err.Error(), ConfigKey: e.ConfigKey, Allowed: e.Allowed}
+		return &core.Error{Code: e.Code, Message: err.Error(), ConfigKey: e.ConfigKey, Allowed: e.Allowed, Param: e.Param}
 	}
 	return &core.Error{Code: core.CodeInternal, Message: err.Error()}
 }
