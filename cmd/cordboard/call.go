@@ -22,7 +22,8 @@ func newCall(a *app) *cobra.Command {
 		Use:   "call TOOL [JSON|-]",
 		Short: "Call a session tool and print its JSON answer",
 		Long: "call runs one of " + strings.Join(host.ToolNames(), ", ") + "\nwith the given parameters ({} when left out, - reads them from standard input) and prints " +
-			"the\nanswer, a refusal too. Exit code 4 is a refusal by scope, 2 wrong parameters, 1 any other.",
+			"the\nanswer, a refusal too. Exit code 4 is a refusal by scope, 2 wrong parameters, 1 any other.\n\n" +
+			"In a command that plays an agent it is a call of that agent's session, as part of its run: --as is not needed there.",
 		Args:              usageArgs(cobra.RangeArgs(1, 2)),
 		ValidArgsFunction: oneOf(toolNames),
 		RunE: func(c *cobra.Command, args []string) error {

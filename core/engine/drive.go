@@ -279,7 +279,8 @@ func (d *driver) execute(w waiting) {
 	d.finish(run, d.turn(ctx, cancel, run, session))
 }
 
-// begin starts the run in the store; ok is false when there is nothing to play. A store that cannot be written keeps the run queued: it is tried again until the engine stops.
+// begin starts the run in the store; ok is false when there is nothing to play. A store that cannot be written keeps the run queued: it is
+// tried again until the engine stops.
 func (d *driver) begin(w waiting) (run core.Run, s core.Session, ok bool) {
 	for {
 		_, err := d.engine.write(context.Background(), func(tx core.Tx, fx *effects) (err error) {

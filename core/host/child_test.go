@@ -69,15 +69,20 @@ func TestDoor(t *testing.T) {
 		}
 		assert.Equal(t, want, core.CodeOf(err), "%s: %v", name, err)
 	}
-	conn, err := net.Dial("unix", c.Socket)
-	require.NoError(t, err)
-	w, _, err := wire.NewClient(t.Context(), conn, json.RawMessage(`{"version":"test","actor":{"kind":"operator"},"token":"`+c.Token+`"}`))
-	require.NoError(t, err)
-	for _, method := range []string{"cordboard.status", "cordboard.backup", "cordboard.import", "cordboard.export"} {
-		_, err = w.Call(t.Context(), method, []byte(`{}`), nil)
-		assert.Equal(t, core.CodeUnsupported, core.CodeOf(err), "%s is the operator's: %v", method, err)
+	for _, socket := range []string{c.Socket, filepath.Join(o.Dir, "cordboard.sock")} {
+		conn, err := net.Dial("unix", socket)
+		require.NoError(t, err)
+		w, _, err := wire.NewClient(t.Context(), conn, json.RawMessage(`{"version":"test","actor":{"kind":"operator"},"token":"`+c.Token+`"}`))
+		require.NoError(t, err)
+		info, err := w.Call(t.Context(), "cordboard.info", []byte(`{}`), nil)
+		require.NoError(t, err)
+		assert.Contains(t, string(info), `"actor":{"kind":"session","session":"agent:main:main"}`)
+		for _, method := range []string{"cordboard.status", "cordboard.backup", "cordboard.import", "cordboard.export"} {
+			_, err = w.Call(t.Context(), method, []byte(`{}`), nil)
+			assert.Equal(t, core.CodeUnsupported, core.CodeOf(err), "%s is the operator's: %v", method, err)
+		}
+		w.Close()
 	}
-	w.Close()
 
 	h, err := host.AsChild(t.Context(), o, c)
 	require.NoError(t, err)

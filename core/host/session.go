@@ -45,6 +45,9 @@ func (s *server) greet(ctx context.Context, params json.RawMessage) (wire.Sessio
 	if err := json.Unmarshal(params, &h); err != nil {
 		return nil, nil, core.Errorf(core.CodeInvalidParams, "hello cannot be read: %w", err)
 	}
+	if h.Token != "" {
+		return s.greetChild(ctx, params) // who shows a token is what it is for, by whichever way it came
+	}
 	if h.Version != s.options.Version {
 		return nil, nil, core.Errorf(core.CodeVersion, "the owner of the store (pid %d) is cordboard %s, this is %s: `cordboard serve --stop` ends it, "+
 			"the next verb starts the new one", os.Getpid(), s.options.Version, h.Version)
