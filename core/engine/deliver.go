@@ -31,6 +31,7 @@ func (e *Engine) post(tx core.Tx, fx *effects, s *core.Session, d core.Delivery,
 		d.State = core.DeliveryUndeliverable
 	case !verdict.Allowed:
 		d.State, d.Rule = core.DeliveryBlocked, verdict.Rule
+		fx.blocked = append(fx.blocked, d)
 	case e.outbox(d.Route.Channel):
 		d.State = core.DeliveryDelivered // by being kept and shown
 	default:
@@ -174,7 +175,15 @@ func (e *Engine) attempt(ctx context.Context, entry core.Due) (d core.Delivery, 
 		d.State, d.Attempts = core.DeliveryAttempting, d.Attempts+1
 		return tx.PutDelivery(d) // it stays due, so that recovery finds it
 	})
+	if err == nil && d.State == core.DeliveryBlocked {
+		e.logBlocked(d)
+	}
 	return d, ok, err
+}
+
+// logBlocked notes a text that stays here, and by which rule.
+func (e *Engine) logBlocked(d core.Delivery) {
+	e.options.Log.Info("delivery blocked", "delivery", d.ID, "session", d.SessionKey, "channel", d.Route.Channel, "rule", d.Rule)
 }
 
 // settle records how an attempt went.

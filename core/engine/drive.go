@@ -160,6 +160,9 @@ func (d *driver) take(fx effects) {
 	d.letGo = append(d.letGo, fx.letGo...)
 	d.mu.Unlock()
 	d.engine.logEnds(fx.ended)
+	for _, blocked := range fx.blocked {
+		d.engine.logBlocked(blocked)
+	}
 	for _, r := range fx.cut {
 		d.abort(r)
 	}

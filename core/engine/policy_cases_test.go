@@ -1,7 +1,10 @@
 package engine_test
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,7 +93,10 @@ func TestDenyAtTheExits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			chat := &carrier{fail: []error{errors.New("busy"), errors.New("busy")}}
+			var log bytes.Buffer
 			onDiscord(t, denyGroups, chat, func(t *testing.T, s *stage) {
+				s.log = slog.New(slog.NewJSONHandler(&log, nil))
+				s.restart()
 				s.patch(group, core.SendAllow)
 				s.receive(toGroup("p", "[[sleep:1000]] reply"))
 				later(2 * time.Second)
@@ -110,6 +116,8 @@ func TestDenyAtTheExits(t *testing.T) {
 				}
 				assert.Len(t, chat.seen, 2, "never attempted again")
 				assert.True(t, s.row(group).Undelivered)
+				assert.Equal(t, 3, strings.Count(log.String(), "delivery blocked"), "the log tells of each")
+				assert.Equal(t, 3, strings.Count(log.String(), jsonOf(t, c.rule)))
 				x, _ := s.exchangeOf(answer["exchangeId"])
 				assert.Equal(t, core.ExchangeDone, x.State)
 

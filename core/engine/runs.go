@@ -18,7 +18,9 @@ type effects struct {
 	cut    []core.Run // to be taken out of line, or their turn to be ended
 	due    bool       // a delivery is due
 	holds  bool       // what is held has changed
-	chore  bool       // something else than a delivery is due
+
+	blocked []core.Delivery // texts that the send policy did not let out
+	chore   bool            // something else than a delivery is due
 
 	answered []string               // ids of runs that the operator's reply has ended: their turn is over
 	chosen   []chosen               // answers to requests for permission
