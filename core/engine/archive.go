@@ -78,6 +78,24 @@ func (e *Engine) archive(ctx context.Context, entry core.Due) error {
 	return err
 }
 
+// lateArchives are the sessions that are archived as far as anybody can tell and not yet in the store, since no engine runs here: the next
+// one that does makes it so.
+func (e *Engine) lateArchives(r core.Reader) (late map[string]bool, err error) {
+	if e.drive != nil {
+		return nil, nil
+	}
+	err = r.Due(e.now(), func(entry core.Due) bool {
+		if entry.Kind == dueArchive {
+			if late == nil {
+				late = map[string]bool{}
+			}
+			late[entry.ID] = true
+		}
+		return true
+	})
+	return late, err
+}
+
 // cleanUp deletes a session that was spawned to be deleted, once its announce is over: delivered, given up, or not to be made. The result
 // stays on the run, the transcript is kept as an archive.
 func (e *Engine) cleanUp(tx core.Tx, fx *effects, s *core.Session, now int64) (gone bool, err error) {

@@ -81,7 +81,14 @@ func unknownKind(kind core.Kind) error {
 func (e *Engine) collect(r core.Reader, v viewer, q core.SessionQuery, after core.HeadCursor, page *core.SessionPage) error {
 	wanted := e.headFilter(q)
 	withHidden := q.WithHidden && v.asker == core.ActorOperator
+	late, err := e.lateArchives(r)
+	if err != nil {
+		return err
+	}
 	visit := func(h *core.Head) bool {
+		if late[h.Key] {
+			h.Flags |= core.FlagArchived
+		}
 		if !wanted(h) {
 			return true
 		}

@@ -263,11 +263,13 @@ func (b *board) checkTarget(_ core.Reader, l *launch, a *clearance) error {
 	a.agent, configured = b.config.Agent(target)
 	if !configured && target != own {
 		var ids []string
-		for _, agent := range b.config.Agents.List {
-			ids = append(ids, agent.ID)
+		for _, agent := range b.rules.SpawnableAgents(own).Agents {
+			if agent.Configured {
+				ids = append(ids, agent.ID)
+			}
 		}
-		return core.Errorf(core.CodeInvalidParams, "agentId %q is no configured agent: agents.list has %s", target, strings.Join(ids, ", ")).
-			Because("agents.list").Accept(ids...)
+		return core.Errorf(core.CodeInvalidParams, "agentId %q is allowed and no configured agent: of those in agents.list %s are accepted", target,
+			strings.Join(ids, ", ")).Because("agents.list").Accept(ids...)
 	}
 	a.child = "agent:" + target + ":subagent:" + l.sessionID
 	return nil

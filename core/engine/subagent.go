@@ -16,7 +16,7 @@ import (
 const (
 	subannounceStep = "Sub-agent announce step."
 	announceTool    = "subagent_announce"
-	maxResult       = 64 << 10 // bytes of a result that are kept
+	maxResult       = 16 << 10 // bytes of a result that are kept
 )
 
 // subagentEnded goes on after a run that has ended, or never began.

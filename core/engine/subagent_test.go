@@ -584,3 +584,23 @@ func TestRerunOfASubagent(t *testing.T) {
 		assert.Equal(t, "Status: ok\nResult: done\nNotes: - (none)", figures(rows[0].Text))
 	})
 }
+
+// Where no engine runs, a session that is due to be archived is listed as if it were.
+func TestArchiveWithoutAnEngine(t *testing.T) {
+	b := newBench(t, "", session(mainKey), session("agent:main:subagent:1", spawnedBy(mainKey)), session("agent:main:subagent:2", spawnedBy(mainKey)))
+	b.update(func(tx core.Tx) error {
+		if err := tx.PutDue(core.Due{At: noon.UnixMilli(), Kind: "archive", ID: "agent:main:subagent:1"}); err != nil {
+			return err
+		}
+		return tx.PutDue(core.Due{At: noon.UnixMilli() + 1, Kind: "archive", ID: "agent:main:subagent:2"})
+	})
+	for _, as := range []string{"", mainKey} {
+		assert.Equal(t, []string{"agent:main:subagent:2"}, b.keys(as, `{"kinds":["other"]}`), as)
+		assert.Len(t, b.keys(as, `{"kinds":["other"],"includeArchived":true}`), 2, as)
+	}
+	page, err := b.as("").Sessions(t.Context(), core.SessionQuery{Archived: true})
+	require.NoError(t, err)
+	for _, row := range page.Rows {
+		assert.Equal(t, row.Key == "agent:main:subagent:1", row.Flags.Has(core.FlagArchived), row.Key)
+	}
+}

@@ -145,3 +145,24 @@ func TestRoundsOverflow(t *testing.T) {
 	assert.Equal(t, []string{"system", "user", "assistant", "toolr3", "assistant", "toolr4"}, shape)
 	assert.Equal(t, "the newest", last.Messages[1].Content)
 }
+
+// Pictures that go with a message are parts of it, whatever is known of the model; the text stays first.
+func TestImagesGoWithTheMessage(t *testing.T) {
+	l := serve(t, says("a cat"))
+	turn := message("what is it?")
+	turn.Run.Model = "mock/m1"
+	turn.Images = []core.Image{{MimeType: "image/png", Data: []byte("\x89PNG")}, {MimeType: "image/gif", Data: []byte("GIF89a")}}
+	_, err := newRig(t, l).play(t, turn, &sink{})
+	require.NoError(t, err)
+	var asked struct {
+		Messages []struct {
+			Role    string
+			Content json.RawMessage
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(l.asked()[0]), &asked))
+	last := asked.Messages[len(asked.Messages)-1]
+	assert.Equal(t, "user", last.Role)
+	assert.JSONEq(t, `[{"type":"text","text":"what is it?"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw=="}},
+		{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lGODlh"}}]`, string(last.Content))
+}
