@@ -145,7 +145,7 @@ func newRoot(a *app) *cobra.Command {
 	}
 	add("read", newList(a), newShow(a), newHistory(a), newTail(a), newSearch(a), newAgents(a), newRuns(a), newDeliveries(a), newExchange(a), newUsage(a),
 		newAudit(a), newCall(a), newExport(a))
-	add("talk", newNew(a), newSend(a), newReply(a), newApprove(a), newInbound(a), newWait(a), newAbort(a), newStop(a), newRetry(a), newMCP(a))
+	add("talk", newNew(a), newSend(a), newSpawn(a), newReply(a), newApprove(a), newInbound(a), newWait(a), newAbort(a), newStop(a), newRetry(a), newMCP(a))
 	add("steer", newPolicy(a), newPatch(a), newArchive(a), newRestore(a), newReset(a), newDelete(a), newAdopt(a), newHold(a),
 		newRelease(a))
 	add("fill", newImport(a), newFollow(a), newDemo(a))

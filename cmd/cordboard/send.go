@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -220,7 +221,7 @@ func (a *app) await(ctx context.Context, b core.Board, run string, seconds int) 
 }
 
 func answerOf(r core.Run, reply string, waited time.Duration) sendAnswer {
-	answer := sendAnswer{RunID: r.ID, SessionKey: r.SessionKey, Reply: reply}
+	answer := sendAnswer{RunID: r.ID, SessionKey: r.SessionKey, Reply: cmp.Or(reply, r.Result)}
 	switch {
 	case r.State == core.RunEnded && r.Outcome == core.OutcomeOK:
 		answer.Status = "ok"

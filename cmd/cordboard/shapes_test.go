@@ -34,6 +34,9 @@ func TestJSONIsAsREADMESays(t *testing.T) {
 	require.NoError(t, os.WriteFile(typo, []byte(`{ ui: { fsp: 30 } }`), 0o600))
 	const mira = "agent:main:main"
 	t.Cleanup(func() { stopOwners(t, filepath.Dir(filepath.Dir(store))) })
+	made, code := cordboard(t, "new", "--data", store, "--config", "")
+	require.Zero(t, code)
+	made = strings.TrimSpace(made)
 	seen := map[string]bool{}
 	for _, c := range []struct {
 		verb string
@@ -55,6 +58,8 @@ func TestJSONIsAsREADMESays(t *testing.T) {
 		{"hold", 0, []string{"hold"}, 0},
 		{"usage", 0, []string{"usage"}, 0},
 		{"inbound", 0, []string{"inbound", "--channel", "chat", "--chat-type", "group", "--id", "g", "hello"}, 0},
+		{"spawn", 0, []string{"spawn", "--as", made, "do it"}, 0},
+		{"spawn", 1, []string{"spawn", "--as", made, "do it", "--dry-run"}, 0},
 		{"status", 0, []string{"status"}, 0},
 		{"search", 0, []string{"search", "rollback"}, 0},
 		{"agents", 0, []string{"agents"}, 0},
