@@ -32,6 +32,9 @@ func (a *app) confirm(ctx context.Context, yes bool, verb, question string) erro
 	}()
 	select {
 	case answer := <-answers:
+		if !strings.HasSuffix(answer, "\n") { // what comes next begins a line
+			fmt.Fprintln(a.err)
+		}
 		if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "y" || answer == "yes" {
 			return nil
 		}
