@@ -60,11 +60,13 @@ func (j *journal) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// laboratory is a store whose sessions talk to each other and to two chats: one behind the journal, one that is an outbox.
+// laboratory is a store whose sessions talk to each other and to three chats: one behind the journal, one that is an outbox, one behind a
+// command that writes down what it is given.
 type laboratory struct {
 	t        *testing.T
 	options  host.Options
 	journal  *journal
+	written  string // file of the command: a delivery id a line
 	sessions []string
 
 	mu   sync.Mutex
@@ -74,18 +76,22 @@ type laboratory struct {
 func newLaboratory(t *testing.T) *laboratory {
 	l := &laboratory{t: t, journal: newJournal(t), sent: map[string]string{}}
 	l.options = place(t)
+	l.written = filepath.Join(t.TempDir(), "written")
 	l.options.ConfigPath = filepath.Join(t.TempDir(), "config.json5")
 	require.NoError(t, os.WriteFile(l.options.ConfigPath, []byte(`{
 		tools: { sessions: { visibility: "all" } },
 		session: { agentToAgent: { maxPingPongTurns: 2 } },
-		channels: { chat: { type: "webhook", url: "`+l.journal.server.URL+`" } },
+		channels: {
+			chat: { type: "webhook", url: "`+l.journal.server.URL+`" },
+			line: { type: "exec", command: ["/bin/sh", "-c", "cat >/dev/null; echo $CORDBOARD_DELIVERY_ID >> `+l.written+`"] },
+		},
 	}`), 0o600))
 	h, err := host.Own(t.Context(), l.options)
 	require.NoError(t, err)
 	require.NoError(t, h.Close())
 	b := attached(t, l.options)
-	for _, channel := range []string{"chat", "paper"} {
-		for i := range 3 {
+	for _, channel := range []string{"chat", "paper", "line"} {
+		for i := range 2 {
 			receipt, err := b.Do(t.Context(), core.Command{Inbound: &core.Inbound{
 				Channel: channel, ChatType: core.ChatGroup, ID: fmt.Sprint("g", i), Text: "[[say:]]",
 			}})
@@ -163,7 +169,7 @@ func (l *laboratory) kill(b core.Board, random *rand.Rand) {
 }
 
 // Owners die at random moments of running exchanges. Nothing that was accepted is lost, no step happens twice, nobody hears a text that was
-// not announced, and the webhook gets each text under one key with the same bytes.
+// not announced, the webhook gets each text under one key with the same bytes, and no command is run twice for one.
 func TestKilledExchanges(t *testing.T) {
 	rounds := *kills
 	if testing.Short() {
@@ -330,10 +336,24 @@ func (l *laboratory) texts(b core.Board, announced map[string]string) {
 	require.NoError(l.t, err)
 	l.journal.mu.Lock()
 	defer l.journal.mu.Unlock()
-	posted := 0
+	raw, err := os.ReadFile(l.written)
+	require.NoError(l.t, err)
+	posted, unknown := 0, 0
 	for _, d := range page.Deliveries {
 		assert.Equal(l.t, announced[d.ID], d.Text, d.ID)
+		if d.Route.Channel == "line" {
+			times := strings.Count(string(raw), d.ID+"\n")
+			if d.State == core.DeliveryUnknown {
+				unknown++
+				assert.LessOrEqual(l.t, times, 1, "%s: nobody but the operator repeats it", d.ID)
+				continue
+			}
+			assert.Equal(l.t, 1, times, d.ID)
+		}
 		assert.Equal(l.t, core.DeliveryDelivered, d.State, d.ID)
+		if d.Route.Channel == "line" {
+			continue
+		}
 		if d.Route.Channel == "paper" {
 			assert.Zero(l.t, d.Attempts)
 			assert.NotContains(l.t, l.journal.bodies, d.ID)
@@ -347,4 +367,5 @@ func (l *laboratory) texts(b core.Board, announced map[string]string) {
 	}
 	assert.Len(l.t, page.Deliveries, len(announced))
 	assert.Len(l.t, l.journal.bodies, posted)
+	l.t.Log(strings.Count(string(raw), "\n"), "texts by the command, of unknown fate:", unknown)
 }
