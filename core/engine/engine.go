@@ -13,7 +13,7 @@
 //	runs.go       the life of a run: queued, begun, appended to, ended
 //	send.go       sessions_send; chat.go the operator's message, reply.go his answer for a manual agent; wait.go waits for a run's end
 //	exchange.go   what follows a send, step by step; announce.go what a target tells its chat
-//	spawn.go      sessions_spawn and its checks; attachments.go and folder.go its files, thread.go its thread
+//	spawn.go      sessions_spawn, clearance.go its checks; attachments.go and folder.go its files, thread.go its thread
 //	subagent.go   what follows a sub-agent's run; subreport.go what its requester is told
 //	chores.go     what is due beside deliveries; archive.go the end of a sub-agent's session
 //	deliver.go    texts on their way to people; flights.go which of them may leave now

@@ -92,7 +92,7 @@ func (s *sink) Began(ctx context.Context, id, name string, params json.RawMessag
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, callLine(&s.run, thought, said, call, s.engine.now()), len(said), len(thought))
+	return s.write(ctx, callLine(&s.run, thought, said, call.stored(), s.engine.now()), len(said), len(thought))
 }
 
 // Ended implements core.Sink.

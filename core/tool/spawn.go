@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"cordboard/core"
 )
@@ -161,9 +162,10 @@ func appendReceipt(dst []byte, f core.Attachment) []byte {
 	return in.done()
 }
 
-// Stored is a call's parameters as a transcript keeps them: of a spawn the receipts of its files and not what they hold.
+// Stored is a call's parameters as a transcript keeps them: of a spawn the receipts of its files and not what they hold. Agents that bring
+// their own client call it by longer names, such as mcp__cordboard__sessions_spawn.
 func Stored(tool string, params json.RawMessage) json.RawMessage {
-	if tool != SessionsSpawn {
+	if !strings.HasSuffix(tool, SessionsSpawn) {
 		return params
 	}
 	if list, ok := core.Field(params, "attachments"); !ok || len(list) == 0 || list[0] != '[' {

@@ -63,6 +63,7 @@ func TestStoredCalls(t *testing.T) {
 		`{"attachments":"hello"}`: `{"attachments":"hello"}`,
 	} {
 		assert.Equal(t, want, string(tool.Stored(tool.SessionsSpawn, json.RawMessage(raw))))
+		assert.Equal(t, want, string(tool.Stored("mcp__cordboard__sessions_spawn", json.RawMessage(raw))))
 		assert.Equal(t, raw, string(tool.Stored(tool.SessionsSend, json.RawMessage(raw))))
 	}
 }
