@@ -21,7 +21,7 @@ func bulkActions() []action {
 		{id: "mark.clear", text: "take all marks away", run: (*Model).clearMarks, off: noMarks},
 		{id: "session.archive", keys: []string{"x"}, text: "archive or restore the session, or those marked", scope: inTree, run: (*Model).askArchive, off: cannotArchive},
 		{id: "session.export", keys: []string{"E"}, text: "write the transcript to a file, or those marked", scope: inTree, run: (*Model).exportChosen, off: cannotExport},
-		{id: "session.undo", keys: []string{"z"}, text: "take back what was done last", run: (*Model).takeBack, off: nothingToUndo},
+		{id: "session.undo", keys: []string{"z"}, text: "take back what was done last", over: true, run: (*Model).takeBack, off: nothingToUndo},
 	}
 }
 

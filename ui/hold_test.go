@@ -26,8 +26,9 @@ func TestHoldAndRelease(t *testing.T) {
 	c.live()
 	require.NotContains(t, splitLines(c.view())[0], "held")
 	c.press("z")
-	c.press("esc", "z")
 	require.Equal(t, core.Hold{Session: "agent:main:main"}, *b.Commands()[2].Hold, "what was let go is held again")
+	c.press("esc", "z")
+	require.Equal(t, core.Hold{Session: "agent:main:main", Release: true}, *b.Commands()[3].Hold)
 }
 
 // H is about what is marked, about an agent on its row, and g H about everything.

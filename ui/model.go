@@ -12,6 +12,9 @@
 // What is written. A form (form.go) is bound to the session it was opened on and keeps its text as a draft (drafts.go) until that is sent;
 // what was sent is a flight (flight.go), which goes on when its form is closed.
 //
+// What takes the place of the panes: the views of runs, exchanges, deliveries, audit and usage (stage.go, table.go). They are layers whose
+// keys are actions with scopes of their own, and they hear of changes and ask the board by themselves.
+//
 // What is drawn. Every stored text goes through ui/safe, every line is exactly as wide as its pane, colours are resolved once per theme.
 package ui
 
