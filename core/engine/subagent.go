@@ -96,6 +96,8 @@ func (e *Engine) announceEnded(tx core.Tx, fx *effects, step core.Run, reply str
 	case silence(reply):
 		spawn.Announce = core.AnnounceSkipped
 		return tx.PutRun(run)
+	case strings.TrimSpace(reply) == subannounceStep: // an agent that says what it hears: the question is no answer
+		reply = ""
 	}
 	return e.publish(tx, fx, run, announcement(reply), now)
 }

@@ -604,3 +604,23 @@ func TestArchiveWithoutAnEngine(t *testing.T) {
 		assert.Equal(t, row.Key == "agent:main:subagent:1", row.Flags.Has(core.FlagArchived), row.Key)
 	}
 }
+
+// parrot says what it hears.
+type parrot struct{}
+
+func (parrot) Turn(_ context.Context, t core.Turn, out core.Sink) (core.TurnResult, error) {
+	return core.TurnResult{}, out.Text(t.Run.Message)
+}
+
+// R125: what the engine asks in the announce step is never what people are told.
+func TestTheQuestionIsNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{dir: t.TempDir(), runtime: parrot{}}
+		s.open(t)
+		defer s.close()
+		s.put(core.Session{Key: mainKey})
+		s.spawn(mainKey, `{"task":"say this"}`)
+		later(time.Second)
+		assert.Equal(t, "Status: ok\nResult: say this\nNotes: - (none)", figures(s.told()))
+	})
+}
