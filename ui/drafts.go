@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -20,6 +21,8 @@ type draft struct {
 	// Key is the idempotency key of an attempt whose fate nobody knows: the same text is sent under it again, and is one message.
 	Key string `json:"key,omitempty"`
 	At  int64  `json:"at"`
+
+	Spawn *spawnDraft `json:"spawn,omitempty"` // what else a spawn form holds
 }
 
 // drafts are kept by form and session: "send agent:main:main". They are a file of their own: they are far larger than the rest of what is
@@ -62,7 +65,7 @@ func (m *Model) recallDrafts() {
 // put keeps a draft, or forgets it when there is nothing in it.
 func (d *drafts) put(id string, now draft) {
 	was, had := d.all[id]
-	if now.Text == "" {
+	if now.Text == "" && now.Spawn == nil {
 		if had {
 			delete(d.all, id)
 			d.touched[id] = true
@@ -70,7 +73,7 @@ func (d *drafts) put(id string, now draft) {
 		return
 	}
 	sameWait := (was.Wait == nil) == (now.Wait == nil) && (was.Wait == nil || *was.Wait == *now.Wait)
-	if had && was.Text == now.Text && was.As == now.As && was.Key == now.Key && sameWait {
+	if had && was.Text == now.Text && was.As == now.As && was.Key == now.Key && sameWait && reflect.DeepEqual(was.Spawn, now.Spawn) {
 		return
 	}
 	d.all[id] = now

@@ -60,6 +60,7 @@ type option struct{ value, text string }
 type choiceControl struct {
 	options []option
 	at      int
+	why     string // there are no others, "" = there are
 }
 
 // newChoice starts at a value, or at the first option where that is none of them.
@@ -71,6 +72,17 @@ func newChoice(value string, options ...option) *choiceControl {
 		}
 	}
 	return c
+}
+
+// offer gives other options; what was chosen stays so where it is one of them.
+func (c *choiceControl) offer(options []option) {
+	now := c.value()
+	c.options, c.at = options, 0
+	for i, o := range options {
+		if o.value == now {
+			c.at = i
+		}
+	}
 }
 
 func (c *choiceControl) value() string { return c.options[c.at].value }
@@ -113,6 +125,9 @@ func (c *choiceControl) draw(_ *Model, k *shades, w int, focus bool) string {
 			}
 		}
 		l.add(ground, mark+safe.Line(o.text)).space(k.text, 2)
+	}
+	if c.why != "" {
+		l.add(k.dim, safe.Cut("no other: "+safe.Line(c.why), max(l.left-1, 0)))
 	}
 	return l.end(k.text)
 }

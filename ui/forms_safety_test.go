@@ -32,6 +32,14 @@ func hostileTalk() *uitest.Talk {
 			Runtime: text(n), Held: text(n + 1), Why: text(n + 2), Announce: &core.DeliveryContext{Channel: text(n), To: text(n + 1), ThreadID: text(n + 2)},
 		}}, nil
 	}
+	b.Offspring = func(q core.SpawnQuestion) core.Explanation {
+		n := len(q.As) + len(q.Params)
+		return core.Explanation{Verdict: core.Verdict{Allowed: n%2 == 0, Rule: text(n), ConfigKey: text(n + 1), Message: text(n + 2)}, Spawn: &core.Offspring{
+			Requester: text(n), Agents: []string{text(n), text(n + 1)}, Agent: text(n), Runtime: text(n + 1), Model: text(n + 2), Thinking: text(n), Confined: text(n),
+			Announce: n%3 > 0, Route: &core.DeliveryContext{Channel: text(n), To: text(n + 1)}, Send: core.Verdict{Allowed: n%2 > 0, Rule: text(n)}, NoThread: text(n), NoFiles: text(n % 5),
+			Refusals: []*core.Error{core.Errorf(core.CodeForbidden, "%s", text(n)).About([]string{"", "model", "sandbox"}[n%3]).Accept(text(n))}, Most: n, Live: n % 9,
+		}}
+	}
 	b.Judge = func(q core.PolicyQuestion) core.Verdict {
 		n := len(q.Key + q.Channel + q.Session)
 		return core.Verdict{Allowed: n%2 == 0, Rule: text(n), ConfigKey: text(n + 1), Message: text(n + 2)}
@@ -42,7 +50,7 @@ func hostileTalk() *uitest.Talk {
 // R146, R171: whatever is written, pasted, refused, answered and told in a form, no frame is of another size or holds a foreign escape.
 func TestEveryFormIsSound(t *testing.T) {
 	keys := []string{
-		"s", "C", "p", "N", "c", "D", "K", "ctrl+x", "ctrl+y", "enter", "esc", "tab", "shift+tab", "up", "down", "left", "right", "home", "end", "pgup",
+		"s", "C", "n", "p", "N", "c", "D", "K", "ctrl+x", "ctrl+y", "enter", "esc", "tab", "shift+tab", "up", "down", "left", "right", "home", "end", "pgup",
 		"pgdown", "backspace", "delete", "ctrl+s", "ctrl+w", "ctrl+u", "ctrl+k", "w", "l", "n", "y", "i", "a", "d", "t", "z", " ", "一", "5",
 	}
 	for _, profile := range []termenv.Profile{termenv.Ascii, termenv.TrueColor} {

@@ -18,9 +18,20 @@ type Outside interface {
 	Remove(path string) error
 	// Read is what is in a file now.
 	Read(path string) ([]byte, error)
+	// Files lists what is in a directory, directories first, by name: of files only those that can be read as such. "" is the directory that
+	// the console was started in; at is the directory's path. Stat tells of one file.
+	Files(dir string) (at string, list []FileEntry, err error)
+	Stat(path string) (FileEntry, error)
 	// Editor and Pager are the operator's own, at work on a file. name says which program it is and which variable named it.
 	Editor(path string) (cmd *exec.Cmd, name string)
 	Pager(path string) (cmd *exec.Cmd, name string)
+}
+
+// FileEntry is a file or directory as it is listed. Path is absolute.
+type FileEntry struct {
+	Name, Path string
+	Dir        bool
+	Size       int64
 }
 
 // File is a file that is written.

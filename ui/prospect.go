@@ -83,6 +83,9 @@ func (m *Model) hearForms(c core.Change) tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	for _, l := range m.layers {
+		if f, ok := l.(*spawnForm); ok && m.formOpen(&f.form) != nil {
+			cmds = append(cmds, f.hear(m, c))
+		}
 		f, ok := l.(foretelling)
 		if !ok {
 			continue

@@ -48,6 +48,30 @@ func (b *beyond) Scratch(name, extension string) (File, error) {
 
 func (b *beyond) Remove(path string) error         { return os.Remove(path) }
 func (b *beyond) Read(path string) ([]byte, error) { return os.ReadFile(path) }
+
+func (b *beyond) Files(dir string) (string, []FileEntry, error) {
+	if dir == "" {
+		dir = b.dir
+	}
+	dir = filepath.Clean(dir)
+	entries, err := os.ReadDir(dir)
+	var list []FileEntry
+	for _, each := range entries {
+		if e, err := b.Stat(filepath.Join(dir, each.Name())); err == nil {
+			list = append(list, e)
+		}
+	}
+	return dir, list, err
+}
+
+func (b *beyond) Stat(path string) (FileEntry, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return FileEntry{}, err
+	}
+	return FileEntry{Name: info.Name(), Path: path, Dir: info.IsDir(), Size: info.Size()}, nil
+}
+
 func (b *beyond) Editor(path string) (*exec.Cmd, string) {
 	return exec.Command("editor", path), "the editor ed ($EDITOR)"
 }

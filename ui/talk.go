@@ -29,6 +29,7 @@ func (m *Model) tooQuick() bool { return m.keyGap >= 0 && m.keyGap < quickly }
 func talkActions() []action {
 	return []action{
 		{id: "message.send", keys: []string{"s"}, text: "send a message, as the operator or as a session, and wait for the reply", hint: "send", run: (*Model).openSend, off: cannotSend},
+		{id: "message.spawn", keys: []string{"n"}, text: "start a sub-agent for the session: task, agent, model, files, and where it will announce", hint: "spawn", scope: inTree, run: (*Model).openSpawn, off: cannotSpawn},
 		{id: "message.compose", keys: []string{"C"}, text: "write a line to the session, as the operator", hint: "write", run: (*Model).openComposer, off: cannotCompose},
 		{id: "message.reply", keys: []string{"ctrl+y"}, text: "answer for the agent, where a run waits for you", hint: "answer", run: (*Model).openReply, off: nothingAsks},
 		{id: "session.new", keys: []string{"N"}, text: "a new session: agent, label, model", run: (*Model).openNew, off: cannotDo},

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +106,39 @@ func talkScreens() []struct {
 			c.press("ctrl+y")
 			c.typed("Wait for the alerts.")
 		}},
+		{"spawn", func(c *console, b *uitest.Talk) {
+			b.Offspring = offspringOf("telegram")
+			b.Models("mock/one", "mock/two")
+			c.press("ctrl+r", "n")
+			c.typed("Read the logs of last night and say what stands out.")
+		}},
+		{"spawn-fields", func(c *console, b *uitest.Talk) {
+			c.press("n")
+			c.typed("Read the logs.")
+			c.press("tab")
+			c.typed("log sweep")
+			c.press("tab", "right", "tab", "tab", "tab")
+			c.typed("soon")
+			c.press("tab")
+		}},
+		{"spawn-refused", func(c *console, b *uitest.Talk) {
+			b.Offspring = func(q core.SpawnQuestion) core.Explanation {
+				x := offspringOf("telegram")(q)
+				x.Verdict = core.Verdict{Rule: "forbidden", ConfigKey: "agents.defaults.sandbox.mode", Message: "session agent:main:main is sandboxed and a sub-agent of ops would not be"}
+				x.Spawn.Confined, x.Spawn.Live = q.As, 5
+				x.Spawn.Refusals = []*core.Error{core.Errorf(core.CodeForbidden, "%s", x.Verdict.Message).Because(x.Verdict.ConfigKey).About("sandbox")}
+				return x
+			}
+			c.press("n")
+			c.typed("Read the logs.")
+			c.press("shift+tab", "shift+tab")
+		}},
+		{"spawn-files", func(c *console, b *uitest.Talk) {
+			c.m.env.Outside = shelfOfFiles{}
+			b.Offspring = offspringOf("telegram")
+			c.press("n", "shift+tab")
+			c.slowly("enter", "down", "enter")
+		}},
 		{"send-again", func(c *console, _ *uitest.Talk) {
 			c.press("s")
 			c.typed("Run the tests.")
@@ -113,6 +147,29 @@ func talkScreens() []struct {
 			c.press("ctrl+s")
 		}},
 	}
+}
+
+// offspringOf answers for a requester in a chat of a channel.
+func offspringOf(channel string) func(core.SpawnQuestion) core.Explanation {
+	return func(core.SpawnQuestion) core.Explanation {
+		return core.Explanation{Verdict: core.Verdict{Allowed: true, Rule: "allowAgents", ConfigKey: "agents.list[0].subagents.allowAgents"}, Spawn: &core.Offspring{
+			Requester: talkMain, Agents: []string{"main", "ops", "research"}, Live: 2, Most: 5, Agent: "research", Runtime: "openai", Model: "mock/one", Thinking: "low",
+			TimeoutSeconds: 300, Sandboxed: true, Announce: true, Route: &core.DeliveryContext{Channel: channel, To: "-100", AccountID: "acct2", ThreadID: "7"},
+			Send: core.Verdict{Allowed: true, Rule: "default"}, MaxFiles: 50, MaxFileBytes: 1 << 20, MaxTotalBytes: 5 << 20,
+		}}
+	}
+}
+
+// shelfOfFiles is an Outside with a directory that is always the same.
+type shelfOfFiles struct{ Outside }
+
+func (shelfOfFiles) Files(string) (string, []FileEntry, error) {
+	list := []FileEntry{{Name: "logs", Path: "/work/logs", Dir: true}}
+	for name, size := range map[string]int64{"core.dump": 9 << 20, "notes.md": 90, "report.csv": 40_000, "会議.txt": 300} {
+		list = append(list, FileEntry{Name: name, Path: "/work/" + name, Size: size})
+	}
+	slices.SortFunc(list[1:], func(a, b FileEntry) int { return strings.Compare(a.Name, b.Name) })
+	return "/work", list, nil
 }
 
 func TestTalkScreens(t *testing.T) {

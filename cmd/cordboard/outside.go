@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"cordboard/ui"
@@ -53,6 +56,40 @@ func (o *outside) Scratch(name, extension string) (ui.File, error) {
 func (o *outside) Remove(path string) error { return os.Remove(path) }
 
 func (o *outside) Read(path string) ([]byte, error) { return os.ReadFile(path) }
+
+// Files lists directories and regular files, links to such among them.
+func (o *outside) Files(dir string) (at string, list []ui.FileEntry, err error) {
+	if at, err = filepath.Abs(dir); err != nil {
+		return "", nil, err
+	}
+	entries, err := os.ReadDir(at)
+	for _, e := range entries {
+		if entry, err := o.Stat(filepath.Join(at, e.Name())); err == nil {
+			list = append(list, entry)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ui.FileEntry) int {
+		switch {
+		case a.Dir == b.Dir:
+			return strings.Compare(a.Name, b.Name)
+		case a.Dir:
+			return -1
+		}
+		return 1
+	})
+	return at, list, err
+}
+
+func (o *outside) Stat(path string) (ui.FileEntry, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		err = errors.New("it is neither a file nor a directory")
+	}
+	if err != nil {
+		return ui.FileEntry{}, err
+	}
+	return ui.FileEntry{Name: filepath.Base(path), Path: path, Dir: info.IsDir(), Size: info.Size()}, nil
+}
 
 // Editor is $VISUAL, else $EDITOR, else vi.
 func (o *outside) Editor(path string) (cmd *exec.Cmd, name string) {

@@ -22,6 +22,8 @@ type Talk struct {
 
 	// Foresee answers what a message would meet; nil = it is allowed and starts at once.
 	Foresee func(core.MessageQuestion) (core.Explanation, error)
+	// Offspring answers what a spawn would make; nil = it is allowed.
+	Offspring func(core.SpawnQuestion) core.Explanation
 	// Judge answers the policy tester; nil = the override decides, else it is allowed by default.
 	Judge func(core.PolicyQuestion) core.Verdict
 }
@@ -190,8 +192,11 @@ func (t *Talk) patch(p core.Patch) (core.Receipt, error) {
 	return core.Receipt{Key: p.Session, Undo: &core.Command{Patch: &undo}}, nil
 }
 
-// Call implements core.Board for sessions_send.
+// Call implements core.Board for sessions_send and sessions_spawn.
 func (t *Talk) Call(_ context.Context, c core.ToolCall) (core.ToolResult, error) {
+	if c.Tool == "sessions_spawn" {
+		return t.spawn(c)
+	}
 	var p struct{ SessionKey, Message string }
 	if err := json.Unmarshal(c.Params, &p); err != nil || c.Tool != "sessions_send" {
 		return core.ToolResult{}, unsupported("call " + c.Tool)
@@ -204,6 +209,38 @@ func (t *Talk) Call(_ context.Context, c core.ToolCall) (core.ToolResult, error)
 		return core.ToolResult{}, err
 	}
 	body, err := json.Marshal(map[string]string{"runId": run, "status": "accepted"})
+	return core.ToolResult{Body: body}, err
+}
+
+// spawn makes a child with a queued run, or finds the one that it already is.
+func (t *Talk) spawn(c core.ToolCall) (core.ToolResult, error) {
+	if e, ok := t.refused().(*core.Error); ok && e != nil {
+		return core.ToolResult{Refused: e}, nil
+	}
+	t.mu.Lock()
+	lost, run := t.lost, t.runs[c.Key]
+	t.lost = nil
+	t.mu.Unlock()
+	var p struct{ Task, Label string }
+	if err := json.Unmarshal(c.Params, &p); err != nil {
+		return core.ToolResult{}, err
+	}
+	if run == "" || c.Key == "" {
+		t.mu.Lock()
+		run = fmt.Sprintf("run-%d", len(t.sent)+1)
+		t.sent = append(t.sent, Sent{Run: run, As: c.As, Text: string(c.Params), Key: c.Key})
+		t.runs[c.Key] = run
+		t.mu.Unlock()
+		t.Put(core.Head{Key: "agent:main:subagent:" + run, Parent: c.As, Title: p.Label, UpdatedAt: 1}, core.SessionDetail{})
+		t.PutRun(core.Run{
+			ID: run, SessionKey: "agent:main:subagent:" + run, RequesterKey: c.As, Kind: core.RunSpawn, State: core.RunQueued, QueuedAt: 1, Message: p.Task,
+			Spawn: &core.Spawn{Mode: core.SpawnOnce},
+		})
+	}
+	body, err := json.Marshal(map[string]string{"status": "accepted", "runId": run, "childSessionKey": "agent:main:subagent:" + run})
+	if lost != nil {
+		err = lost
+	}
 	return core.ToolResult{Body: body}, err
 }
 
@@ -240,6 +277,14 @@ func (t *Talk) Explain(ctx context.Context, q core.Question) (core.Explanation, 
 	case q.Message != nil:
 		x := core.Prospect{To: q.Message.To, Runtime: "echo", Why: "this is your own message"}
 		return core.Explanation{Verdict: core.Verdict{Allowed: true, Rule: "default"}, Message: &x}, nil
+	case q.Spawn != nil && t.Offspring != nil:
+		return t.Offspring(*q.Spawn), nil
+	case q.Spawn != nil:
+		return core.Explanation{Verdict: core.Verdict{Allowed: true, Rule: "own agent"}, Spawn: &core.Offspring{
+			Requester: q.Spawn.As, Agents: []string{"main", "ops"}, Most: 5, Agent: "main", Runtime: "echo", Model: "echo/echo", Announce: true,
+			Send: core.Verdict{Allowed: true, Rule: "default"}, NoThread: "it has no chat that threads could be opened in",
+			MaxFiles: 3, MaxFileBytes: 100, MaxTotalBytes: 150,
+		}}, nil
 	case q.Policy != nil:
 		return core.Explanation{Verdict: t.judge(*q.Policy)}, nil
 	}
