@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -67,13 +68,25 @@ func (c *Channel) run(ctx context.Context, input string, env []string) (string, 
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = grace
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return "", fmt.Errorf("%s: %w", c.Command[0], ctx.Err())
-		}
-		return "", fmt.Errorf("%s: %w: %s", c.Command[0], err, strings.TrimSpace(errs.String()))
+	err := cmd.Run()
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // it ended well, whatever it left running: a text that is out must not go out again
+		return out.String(), nil
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("%s: %w", c.Command[0], ctx.Err())
 	}
-	return out.String(), nil
+	return "", c.failure(err, strings.TrimSpace(errs.String()))
+}
+
+// failure is why the command did not do its work, in one line.
+func (c *Channel) failure(err error, said string) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err // the path is the command, which is named
+	}
+	if said == "" {
+		return fmt.Errorf("%s: %w", c.Command[0], err)
+	}
+	return fmt.Errorf("%s: %w: %s", c.Command[0], err, said)
 }
 
 // tail keeps the last bytes written to it. The buffer is not embedded: its other ways in would keep everything.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,6 +39,35 @@ func TestFailures(t *testing.T) {
 	err = sh("yes oh | head -c 200000 >&2; exit 1").Deliver(t.Context(), core.Delivery{})
 	assert.Less(t, len(err.Error()), 5000)
 	assert.NoError(t, sh("exit 0").Deliver(t.Context(), core.Delivery{Text: strings.Repeat("x", 1<<20)}), "a command need not read its input")
+}
+
+// Status 0 is a delivery, also where something is left behind that holds the pipes: the text is out, and trying again would repeat it.
+func TestWhatIsLeftRunningIsNoFailure(t *testing.T) {
+	left := `sleep 60 & echo $! > "$0"; echo t9`
+	pid := filepath.Join(t.TempDir(), "pid")
+	c := &exec.Channel{Command: []string{"/bin/sh", "-c", left, pid}}
+	id, err := c.OpenThread(t.Context(), core.DeliveryContext{}, "title")
+	require.NoError(t, err)
+	assert.Equal(t, "t9", id)
+	endLeft(t, pid)
+	assert.NoError(t, c.Deliver(t.Context(), core.Delivery{Text: "x"}))
+	endLeft(t, pid)
+}
+
+// endLeft ends the process whose number is in the file.
+func endLeft(t *testing.T, file string) {
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	number, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(number, syscall.SIGKILL))
+}
+
+// What is told of a failure is one sentence with nothing twice and no end left open.
+func TestFailuresInWords(t *testing.T) {
+	assert.EqualError(t, sh("exit 3").Deliver(t.Context(), core.Delivery{}), "/bin/sh: exit status 3")
+	err := (&exec.Channel{Command: []string{"/no/such/command"}}).Deliver(t.Context(), core.Delivery{})
+	assert.EqualError(t, err, "/no/such/command: no such file or directory")
 }
 
 // A command that hangs, ignores TERM and has children is gone when ctx ends.
