@@ -187,8 +187,8 @@ func (b *Board) work(c core.Command) (receipt core.Receipt, ok bool, err error) 
 			return r.ID == c.Abort.Run || c.Abort.Run == "" && r.SessionKey == c.Abort.Session
 		}, 1)
 	case c.Stop != nil:
-		receipt, err = b.endRuns(func(r *core.Run) bool { return b.under(r.SessionKey, c.Stop.Session) }, len(b.rec.runs))
-		receipt.Key, err = c.Stop.Session, nil
+		receipt, _ = b.endRuns(func(r *core.Run) bool { return b.under(r.SessionKey, c.Stop.Session) }, len(b.rec.runs)) // to stop nothing is no error
+		receipt.Key = c.Stop.Session
 	case c.Retry != nil:
 		receipt, err = b.retry(*c.Retry)
 	case c.Hold != nil:
