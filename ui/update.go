@@ -85,6 +85,9 @@ func (m *Model) press(msg tea.KeyMsg) tea.Cmd {
 	m.keyGap = now.Sub(m.lastKey)
 	m.lastKey = now
 	m.said, m.barsDirty = "", true
+	if m.w > 0 && m.lay.screen == screenTooSmall { // keys typed before the first size is known are kept
+		return m.pressBlind(msg)
+	}
 	if m.topStage() != nil && escFirst(msg) {
 		msg = tea.KeyMsg{Type: tea.KeyEsc}
 	}
@@ -112,8 +115,24 @@ func (m *Model) press(msg tea.KeyMsg) tea.Cmd {
 	return m.pressKey(msg.String())
 }
 
-// perform runs an action, or says why it cannot be done.
+// pressBlind takes a key while nothing is shown but that the window is too small: it leaves or suspends the console, and is no command and
+// no text for what nobody sees.
+func (m *Model) pressBlind(msg tea.KeyMsg) tea.Cmd {
+	switch key := msg.String(); {
+	case key == "ctrl+c":
+		return m.interrupt()
+	case key == "ctrl+z":
+		return m.perform(m.action("console.suspend"))
+	case !m.typing() && !msg.Paste && m.keys.find(anywhere, key) == m.action("console.quit"):
+		return m.perform(m.action("console.quit"))
+	}
+	return nil
+}
+
+// perform runs an action, or says why it cannot be done. Keys can come in one go ("jjs"): what follows the cursor is brought to it first, so
+// that each acts on the session that the keys before it chose.
 func (m *Model) perform(a *action) tea.Cmd {
+	m.followCursor()
 	if a.off != nil {
 		if why := a.off(m); why != "" {
 			m.said = why

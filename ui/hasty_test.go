@@ -1,0 +1,59 @@
+package ui
+
+import (
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/stretchr/testify/require"
+)
+
+// Keys that come in one go, or while the second of a sequence is waited for, act on the session that the keys before them chose (R033).
+func TestHastyKeysMeanTheSessionTheyChose(t *testing.T) {
+	for name, press := range map[string]func(c *console, last rune){
+		"one by one": func(c *console, last rune) { c.press("j", string(last)) },
+		"in one go": func(c *console, last rune) {
+			c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{'j', last}})
+		},
+		"while a sequence waits": func(c *console, last rune) { c.press("j", "j", "k", "g", string(last)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := talkBoard()
+			c := newConsole(t, b, 100, 30)
+			c.open(talkMain)
+			c.press("esc")
+			press(c, 's')
+			chosen := c.m.tree.selected()
+			if chosen == "" { // the first row is the agent's
+				require.Nil(t, c.m.top(), "a form for no session")
+				return
+			}
+			require.Equal(t, chosen, c.form().key)
+		})
+	}
+}
+
+// Where only "window too small" is shown no key is a command and none is text.
+func TestNobodyActsInAWindowTooSmall(t *testing.T) {
+	b := talkBoard()
+	c := newConsole(t, b, 100, 30)
+	c.open(talkMain)
+	before := c.m.tree.selected()
+	c.send(tea.WindowSizeMsg{Width: 30, Height: 8})
+	c.press("j", "s", "p", "d", "D", "K", "/", "x")
+	c.send(tea.WindowSizeMsg{Width: 100, Height: 30})
+	require.Nil(t, c.m.top())
+	require.Equal(t, before, c.m.tree.selected())
+	require.False(t, c.m.filter.editing)
+	require.Empty(t, b.Commands())
+
+	c.press("s")
+	c.send(tea.WindowSizeMsg{Width: 30, Height: 8})
+	c.press("q", "a", "enter")
+	require.False(t, c.quit, "q was meant for the form")
+	c.send(tea.WindowSizeMsg{Width: 100, Height: 30})
+	require.Empty(t, c.form().area.text.text())
+	c.press("esc")
+	c.send(tea.WindowSizeMsg{Width: 30, Height: 8})
+	c.press("q")
+	require.True(t, c.quit)
+}
