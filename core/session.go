@@ -52,7 +52,7 @@ type Session struct {
 	LiveRun     string     `json:"liveRun,omitempty"` // id of the running run: the session's mutex
 	LastOutcome RunOutcome `json:"lastOutcome,omitempty"`
 	Asks        bool       `json:"asks,omitempty"`        // its live run waits on the operator
-	Undelivered bool       `json:"undelivered,omitempty"` // its last outbound text was blocked, gave up or has an unknown fate
+	Undelivered bool       `json:"undelivered,omitempty"` // its last outbound text was blocked, gave up or has an unknown fate, or its announce failed
 	Held        bool       `json:"held,omitempty"`        // what is queued does not start until the operator lets it
 	ArchivedAt  int64      `json:"archivedAt,omitempty"`
 	ArchiveAt   int64      `json:"archiveAt,omitempty"` // when a sub-agent's session is archived; 0 = not by itself

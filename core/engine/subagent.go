@@ -92,9 +92,15 @@ func (e *Engine) announceEnded(tx core.Tx, fx *effects, step core.Run, reply str
 	switch {
 	case step.Outcome != core.OutcomeOK:
 		spawn.Announce, spawn.AnnounceError = core.AnnounceFailed, "announce failed: "+string(step.Outcome)+": "+step.Error
+		if err := markUndelivered(tx, run.SessionKey, true); err != nil { // people wait for what nobody tells them
+			return err
+		}
 		return tx.PutRun(run)
 	case silence(reply):
 		spawn.Announce = core.AnnounceSkipped
+		if err := markUndelivered(tx, run.SessionKey, false); err != nil { // it may have failed before
+			return err
+		}
 		return tx.PutRun(run)
 	case strings.TrimSpace(reply) == subannounceStep: // an agent that says what it hears: the question is no answer
 		reply = ""

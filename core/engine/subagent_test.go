@@ -231,6 +231,7 @@ func TestAnnounceFails(t *testing.T) {
 				run := s.spawned(id)
 				assert.Equal(t, core.AnnounceFailed, run.Spawn.Announce)
 				assert.Contains(t, run.Spawn.AnnounceError, "announce failed")
+				assert.True(t, s.row(child).Undelivered, "the operator sees that something is missing")
 				assert.Equal(t, "x", run.Result)
 				assert.Empty(t, s.rows())
 				assert.Empty(t, s.transcript(mainKey))
