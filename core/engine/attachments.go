@@ -213,7 +213,9 @@ func (b *board) prepare(ctx context.Context, l *launch) (undo func(context.Conte
 	}); err != nil {
 		return nil, err
 	}
-	l.prepared = true
+	if l.prepared = true; a.live != nil {
+		l.within = a.live.ID
+	}
 	unbind, err := b.openThread(ctx, l, &a)
 	if err != nil {
 		return nil, err

@@ -18,8 +18,9 @@ type launch struct {
 	now   int64
 
 	runID, sessionID, chainID string
-	repeated                  bool // the same was answered before
-	prepared                  bool // thread and files were seen to
+	repeated                  bool   // the same was answered before
+	within                    string // run of the caller when preparing began; "" = it had none
+	prepared                  bool   // thread and files were seen to
 	files                     *core.Attachments
 	filesDue                  core.Due             // owner row of the files
 	route                     core.DeliveryContext // of the thread that was opened; an outbox numbers its own
@@ -74,6 +75,9 @@ func (b *board) launch(ctx context.Context, l *launch) (answer json.RawMessage, 
 		a, err := b.clear(tx, l)
 		if err != nil {
 			return err
+		}
+		if l.within != "" && (a.live == nil || a.live.ID != l.within) {
+			return errFenced // what was stopped while a thread was opened or files were written starts nothing
 		}
 		child, err := b.accept(tx, fx, l, &a)
 		if err != nil {

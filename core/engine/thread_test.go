@@ -182,3 +182,18 @@ func TestThreadOfARefusedChild(t *testing.T) {
 		assert.Equal(t, before, s.everything())
 	})
 }
+
+// A session that is stopped while its channel opens a thread spawns nothing: the stop was first (engine.md §1).
+func TestStopWhileAThreadIsOpened(t *testing.T) {
+	chat := &weaver{ids: []string{"t1"}}
+	stageWith(t, threads, chat, func(t *testing.T, s *stage) {
+		s.put(core.Session{Key: mainKey, LastChannel: "chat", LastTo: "p"})
+		s.send(mainKey, "[[sleep:60000]]")
+		later(time.Second)
+		chat.during = func() { s.do(core.Command{Stop: &core.Stop{Session: mainKey}}) }
+		_, err := s.as(mainKey).Call(t.Context(), core.ToolCall{Tool: "sessions_spawn", Params: []byte(`{"task":"x","thread":true}`)})
+		assert.ErrorContains(t, err, "the run has ended")
+		assert.Len(t, chat.letGo(), 1)
+		assert.Empty(t, s.detail(mainKey).Children)
+	})
+}
