@@ -49,18 +49,27 @@ func (b *board) sessionsSpawn(ctx context.Context, actor core.Actor, c core.Tool
 		runID: b.options.NewID(), sessionID: b.options.NewID(), chainID: b.options.NewID(),
 	}
 	if asked.Thread || len(asked.Attachments) > 0 {
-		undo, err := b.prepare(ctx, l)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { undo(ctx) }()
-		answer, err := b.launch(ctx, l)
-		if err == nil && !l.repeated {
-			undo = func(context.Context) {}
-		}
-		return answer, err
+		return b.launchPrepared(ctx, l)
 	}
 	return b.launch(ctx, l)
+}
+
+// launchPrepared is launch for a spawn that needs something outside the store first, which is taken back when no child comes of it.
+func (b *board) launchPrepared(ctx context.Context, l *launch) (answer json.RawMessage, err error) {
+	if err := b.store.View(ctx, func(r core.Reader) (err error) {
+		l.repeated, err = l.once.answered(r, l.now, &answer)
+		return err
+	}); err != nil || l.repeated {
+		return answer, err
+	}
+	undo, err := b.prepare(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	if answer, err = b.launch(ctx, l); err != nil || l.repeated {
+		undo(ctx)
+	}
+	return answer, err
 }
 
 // launch makes the child, its run and its place in the queue in one transaction.

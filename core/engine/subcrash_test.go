@@ -95,7 +95,8 @@ func TestAnnounceIsOnceOverCrashes(t *testing.T) {
 
 // A spawn under a key happens once, its files too; another under the same key is refused.
 func TestSpawnUnderAKey(t *testing.T) {
-	play(t, "", []string{mainKey}, func(t *testing.T, s *stage) {
+	play(t, `agents: { defaults: { subagents: { maxChildrenPerAgent: 1 } } }`, []string{mainKey}, func(t *testing.T, s *stage) {
+		s.do(core.Command{Hold: &core.Hold{}}) // so that it is live, and another would be refused
 		params := []byte(`{"task":"x","attachments":[` + attachment("a", "x", "utf8") + `]}`)
 		var answers []string
 		for range 2 {
