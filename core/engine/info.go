@@ -34,7 +34,10 @@ func (b *board) Info(ctx context.Context) (core.Info, error) {
 		return err
 	})
 	if b.actor.Kind != core.ActorOperator {
-		info.Store = visibleStore(info)
+		info.Store, info.Channels = visibleStore(info), nil
+		info.Agents = slices.DeleteFunc(info.Agents, func(a core.AgentInfo) bool { // those it may start are told by agents_list
+			return a.Sessions == 0 && a.ID != b.names.AgentOf(b.actor.Session)
+		})
 		s, rowErr := b.rowOf(ctx, b.actor.Session)
 		err = errFirst(err, rowErr)
 		for _, spec := range b.sessionTools(&s) {

@@ -76,14 +76,19 @@ func TestSharedSessionIDsTellNothing(t *testing.T) {
 
 // Info tells a session how many sessions it may see, not how many there are nor where they are kept.
 func TestInfoKeepsToScope(t *testing.T) {
-	b := newBench(t, "", session("agent:main:main"), session("agent:main:hidden"), session("agent:ops:main"))
+	b := newBench(t, `agents: {list: [{id: "main"}, {id: "ops"}, {id: "idle"}]}, channels: {chat: {type: "outbox"}}`, session("agent:main:main"), session("agent:main:hidden"), session("agent:ops:main"))
 	info, err := b.as("agent:main:main").Info(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, 1, info.Store.Sessions)
 	assert.Empty(t, info.Store.Path)
 	assert.Zero(t, info.Store.Bytes)
+	assert.Empty(t, info.Channels)
+	require.Len(t, info.Agents, 1, "others that are configured are not named")
+	assert.Equal(t, "main", info.Agents[0].ID)
 	info, err = b.as("").Info(t.Context())
 	require.NoError(t, err)
+	assert.Len(t, info.Agents, 3)
+	assert.Equal(t, []string{"chat"}, info.Channels)
 	assert.Equal(t, 3, info.Store.Sessions)
 	assert.NotEmpty(t, info.Store.Path)
 }

@@ -90,8 +90,15 @@ type childSession struct {
 	run context.Context // ends with the run
 }
 
+// childMayCall are the methods of a command that plays an agent. Its session's tools are all it has: whatever else reads knows their scope,
+// but neither their bounds and masking nor the rule that takes them from a sub-agent.
+var childMayCall = map[string]bool{"cordboard.info": true, "cordboard.call": true}
+
 // Call implements wire.Session. What it calls ends with the run, and after that nothing is called.
 func (c *childSession) Call(ctx context.Context, r wire.Request, out []byte) ([]byte, error) {
+	if !childMayCall[r.Method] {
+		return out, core.Errorf(core.CodeForbidden, "a command that plays an agent has the session tools of its session and nothing else: `cordboard call TOOL JSON` calls one")
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := context.AfterFunc(c.run, cancel)

@@ -77,9 +77,12 @@ func TestDoor(t *testing.T) {
 		info, err := w.Call(t.Context(), "cordboard.info", []byte(`{}`), nil)
 		require.NoError(t, err)
 		assert.Contains(t, string(info), `"actor":{"kind":"session","session":"agent:main:main"}`)
-		for _, method := range []string{"cordboard.status", "cordboard.backup", "cordboard.import", "cordboard.export"} {
-			_, err = w.Call(t.Context(), method, []byte(`{}`), nil)
-			assert.Equal(t, core.CodeUnsupported, core.CodeOf(err), "%s is the operator's: %v", method, err)
+		for method, params := range map[string]string{
+			"status": `{}`, "backup": `{}`, "import": `{}`, "export": `{}`, "do": `{}`, "records": `{}`, "explain": `{}`,
+			"sessions": `{}`, "messages": `{"session":"agent:main:main"}`, "search": `{"text":"go"}`, "watch": `{}`, "next": `{}`, "nothing": `{}`,
+		} {
+			_, err = w.Call(t.Context(), "cordboard."+method, []byte(params), nil)
+			assert.Equal(t, core.CodeForbidden, core.CodeOf(err), "%s would go round the bounds and the rules of the tools: %v", method, err)
 		}
 		w.Close()
 	}
@@ -94,7 +97,9 @@ func TestDoor(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, core.Actor{Kind: core.ActorSession, Session: "agent:main:main"}, info.Actor)
 	_, err = as.Do(t.Context(), core.Command{Abort: &core.Abort{Run: run}})
-	assert.Equal(t, core.CodeReadOnly, core.CodeOf(err))
+	assert.Equal(t, core.CodeForbidden, core.CodeOf(err))
+	_, err = as.Messages(t.Context(), core.MessageQuery{Session: "agent:main:main"})
+	assert.ErrorContains(t, err, "`cordboard call TOOL JSON`", "it says what there is instead")
 
 	_, err = b.Do(t.Context(), core.Command{Send: &core.Send{Session: "agent:ops:main", Message: "hello"}})
 	require.NoError(t, err)
