@@ -22,6 +22,7 @@ const (
 // RecordKinds lists every kind.
 var RecordKinds = []RecordKind{
 	RecordSession, RecordRuns, RecordRun, RecordExchanges, RecordExchange, RecordDeliveries, RecordOrphans, RecordAudit, RecordUsage, RecordHolds,
+	RecordApprovals,
 }
 
 // RecordQuery asks for records other than heads and messages. Session (key or sessionId) is needed for RecordSession and narrows RecordRuns,

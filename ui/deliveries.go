@@ -228,7 +228,10 @@ func (m *Model) goToDelivery() tea.Cmd { return m.leaveTo(target{key: deliveryHe
 
 // retryDelivery tries a text again. One that may have arrived is asked about: it would arrive twice.
 func (m *Model) retryDelivery() tea.Cmd {
-	d := deliveryHere(m)
+	return m.retryText(deliveryHere(m))
+}
+
+func (m *Model) retryText(d *core.Delivery) tea.Cmd {
 	key, id := d.SessionKey, d.ID
 	again := func(m *Model) tea.Cmd {
 		return m.carryOut("tried again: a text of", key, core.Command{Retry: &core.Retry{Delivery: id}})

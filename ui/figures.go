@@ -97,3 +97,10 @@ func plural(n int, one string) string {
 	}
 	return strconv.Itoa(n) + " " + one + "s"
 }
+
+func childrenOf(n int) string {
+	if n == 1 {
+		return "1 child"
+	}
+	return strconv.Itoa(n) + " children"
+}

@@ -23,6 +23,13 @@ func hostileTalk() *uitest.Talk {
 			Session: core.Session{Label: text, Model: text, ThinkingLevel: text},
 		})
 	}
+	for i, text := range hostile {
+		key := fmt.Sprintf("agent:main:%d%s", i, text)
+		b.PutRun(core.Run{ID: text, SessionKey: key, State: core.RunRunning})
+		b.Ask(core.Approval{ID: fmt.Sprint(i), Run: text, Session: key, Call: text, Title: text, Params: []byte(text), Options: []core.ApprovalOption{
+			{ID: text, Name: text, Kind: "allow_once"}, {ID: "n" + text, Name: text, Kind: text},
+		}})
+	}
 	text := func(i int) string { return hostile[i%len(hostile)] }
 	b.Agents(core.AgentInfo{ID: "main", Name: text(0), Configured: true}, core.AgentInfo{ID: text(1), Configured: true})
 	b.Models(text(2), text(3))

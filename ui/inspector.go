@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -100,7 +101,7 @@ func (s *sheet) text(k ink, text string) {
 
 // draw writes the sheet of a session from its head and, when they have come, its details.
 func (p *inspector) draw(m *Model, h *core.Head) {
-	k, fleet, now, zone := m.k, &m.fleet, m.env.Now(), m.env.Zone
+	k, now, zone := m.k, m.env.Now(), m.env.Zone
 	s := &sheet{k: k, w: p.w}
 	if h.Title != "" {
 		s.text(k.strong, h.Title)
@@ -120,10 +121,11 @@ func (p *inspector) draw(m *Model, h *core.Head) {
 		s.fact("held", k.warn, m.heldBy(h.Key))
 	}
 	s.fact("path", k.muted, m.breadcrumb(h.Key))
+	m.requestFacts(s, m.requestsOf(h.Key, ""))
 	if d := p.detail; d != nil {
 		p.policy(s, d)
 		p.affairs(m, s, d)
-		p.lineage(s, h, d, fleet)
+		p.lineage(m, s, h, d)
 		p.transcripts(s, d, now)
 		p.record(s, d, now, zone)
 	}
@@ -191,7 +193,8 @@ func (p *inspector) policy(s *sheet, d *core.SessionDetail) {
 	}
 }
 
-func (p *inspector) lineage(s *sheet, h *core.Head, d *core.SessionDetail, fleet *fleet) {
+func (p *inspector) lineage(m *Model, s *sheet, h *core.Head, d *core.SessionDetail) {
+	fleet := &m.fleet
 	if h.Parent == "" && len(d.Children) == 0 {
 		return
 	}
@@ -202,7 +205,16 @@ func (p *inspector) lineage(s *sheet, h *core.Head, d *core.SessionDetail, fleet
 			s.fact("", s.k.warn, "gone: the store does not hold it")
 		}
 	}
-	for i, child := range d.Children {
+	live := 0
+	for _, child := range d.Children {
+		if c := fleet.heads[child]; c != nil && c.Run != "" {
+			live++
+		}
+	}
+	if live > 0 {
+		s.fact("waits on", s.k.busy, strconv.Itoa(live)+" live of "+childrenOf(len(d.Children)))
+	}
+	for i, child := range inTurn(d.Children, fleet) {
 		label := ""
 		if i == 0 {
 			label = "children"
@@ -211,12 +223,28 @@ func (p *inspector) lineage(s *sheet, h *core.Head, d *core.SessionDetail, fleet
 			s.fact("", s.k.muted, "and "+strconv.Itoa(len(d.Children)-i)+" more")
 			break
 		}
-		name := child
-		if c := fleet.heads[child]; c != nil && c.Title != "" {
-			name = c.Title
+		c := fleet.heads[child]
+		if c == nil {
+			s.runs(label, run{s.k.text, safe.CutMiddle(safe.Line(child), max(s.w-labelWidth-2, 1))})
+			continue
 		}
-		s.runs(label, run{s.k.text, safe.CutMiddle(safe.Line(name), max(s.w-labelWidth-2, 1))})
+		st := m.hearing.stateOf(c)
+		sign := st.glyph() + " " + st.word() + " "
+		s.runs(label, run{s.k.state[st], sign}, run{s.k.text, safe.CutMiddle(safe.Line(firstOf(c.Title, child)), max(s.w-labelWidth-2-safe.Width(sign), 1))})
 	}
+}
+
+// inTurn are children with those first that want a look.
+func inTurn(children []string, fleet *fleet) []string {
+	rank := func(key string) state {
+		if h := fleet.heads[key]; h != nil {
+			return stateOf(h)
+		}
+		return stateCount
+	}
+	list := slices.Clone(children)
+	slices.SortStableFunc(list, func(a, b string) int { return int(rank(a)) - int(rank(b)) })
+	return list
 }
 
 func (p *inspector) transcripts(s *sheet, d *core.SessionDetail, now time.Time) {

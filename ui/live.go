@@ -79,10 +79,14 @@ func (m *Model) onHeads(msg headsMsg) tea.Cmd {
 		m.unread.Since = m.env.Now().UnixMilli()
 	}
 	m.trouble, m.link.wait, m.barsDirty = "", 0, true
-	if m.link.stream != nil {
-		return tea.Batch(m.rebuild(), m.lookAgain(), m.askLineup())
+	cmds := []tea.Cmd{m.rebuild(), m.lookAgain(), m.askLineup()}
+	if m.anyAsks() {
+		cmds = append(cmds, m.askRequests())
 	}
-	return tea.Batch(m.rebuild(), m.lookAgain(), m.askLineup(), m.watchCmd(msg.load, m.fleet.from))
+	if m.link.stream == nil {
+		cmds = append(cmds, m.watchCmd(msg.load, m.fleet.from))
+	}
+	return tea.Batch(cmds...)
 }
 
 func (m *Model) onWatch(msg watchMsg) tea.Cmd {
@@ -130,7 +134,7 @@ func (m *Model) onBatch(msg batchMsg) tea.Cmd {
 		if c.Kind == core.ChangeSession {
 			now := m.fleet.heads[c.ID]
 			m.announceHead(old, now)
-			cmds = append(cmds, m.failedSince(old, now))
+			cmds = append(cmds, m.failedSince(old, now), m.hearRequests(old, now))
 		}
 	}
 	for i := range msg.batch.Deltas {
@@ -155,9 +159,10 @@ func (m *Model) apply(c core.Change, at core.Rev) impact {
 		} else {
 			delete(m.marks.keys, c.ID)
 		}
-		if m.tree.visible(c.ID) {
+		if m.tree.visible(c.ID) || c.Head != nil && c.Head.Parent != "" && m.tree.visible(c.Head.Parent) {
 			m.tree.dirty = true
 		}
+		m.insp.dirty = m.insp.dirty || c.Head != nil && c.Head.Parent != "" && c.Head.Parent == m.insp.key
 		if c.ID == m.insp.key {
 			m.insp.stale, m.insp.dirty = shown, true
 			m.trans.fetch.waiting = m.trans.fetch.waiting && m.trans.err == nil

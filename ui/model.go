@@ -97,6 +97,7 @@ type Model struct {
 	reads
 	talks
 	hearing  hearing
+	permits  requests
 	lineup   lineup
 	insp     inspector
 	stand    stand // views in the place of the panes

@@ -21,18 +21,28 @@ type replyForm struct {
 }
 
 type replyMsg struct {
-	key string
-	run *core.Run // that waits, nil = none does
-	err error
+	key  string
+	asks []core.Approval // all that wait for permission
+	run  *core.Run       // that waits, nil = none does
+	err  error
 }
 
-// openReply looks for the run that waits, then opens the form.
-func (m *Model) openReply() tea.Cmd {
-	key := m.subject()
+// openReply looks for what waits, then opens the form, or what asks for permission.
+func (m *Model) openReply() tea.Cmd { return m.answerFor(m.subject()) }
+
+func (m *Model) answerFor(key string) tea.Cmd {
 	board, ctx := m.env.Board, m.ctx
 	return func() tea.Msg {
+		page, err := guarded(func() (core.RecordPage, error) {
+			return board.Records(ctx, core.RecordQuery{Kind: core.RecordApprovals})
+		})
+		for i := range page.Approvals {
+			if err == nil && page.Approvals[i].Session == key {
+				return replyMsg{key: key, asks: page.Approvals}
+			}
+		}
 		run, err := guarded(func() (*core.Run, error) { return waitingRun(ctx, board, key) })
-		return replyMsg{key, run, err}
+		return replyMsg{key: key, run: run, err: err}
 	}
 }
 
@@ -78,10 +88,15 @@ func (msg replyMsg) apply(m *Model) tea.Cmd {
 		return nil
 	case msg.err != nil:
 		return m.warn("cannot read what waits in " + msg.key + ": " + msg.err.Error())
-	case msg.run == nil:
+	case msg.run == nil && msg.asks == nil:
 		return m.toast("nothing waits in " + m.nameFor(msg.key) + " any more")
 	case m.top() != nil && m.topStage() == nil:
 		return nil // something else was opened meanwhile
+	}
+	if msg.asks != nil {
+		m.permits.list = msg.asks
+		m.open(newPermission(m, msg.key))
+		return nil
 	}
 	m.open(newReplyForm(m, msg.key, msg.run))
 	return nil

@@ -113,6 +113,8 @@ func (v *runsView) sheet(m *Model, s *sheet) {
 	s.fact("model", s.k.text, r.Model)
 	s.fact("thinking", s.k.text, r.Thinking)
 	s.fact("usage", s.k.text, usageWords(r.Usage))
+	m.requestFacts(s, m.requestsOf(r.SessionKey, r.ID))
+	v.announceFacts(m, s, r)
 	v.origin(s, r)
 	if text := v.message(r); text != "" {
 		s.heading("Message")

@@ -51,7 +51,8 @@ func runsActions() []action {
 		{id: "runs.go", keys: []string{"enter"}, text: "go to the session, where this run wrote", hint: "go there", scope: inRuns, run: (*Model).goToRun, off: noRun},
 		{id: "runs.abort", keys: []string{"x"}, text: "abort this run", hint: "abort", scope: inRuns, run: (*Model).abortRun, off: cannotAbort},
 		{id: "runs.stop", keys: []string{"X"}, text: "stop the session and all that it spawned", scope: inRuns, run: (*Model).askStop, off: cannotStop},
-		{id: "runs.retry", keys: []string{"R"}, text: "run the message of a run that failed once more, as a new run", hint: "retry", scope: inRuns, run: (*Model).retryRun, off: cannotRetryRun},
+		{id: "runs.retry", keys: []string{"R"}, text: "run the message of a run that failed once more, or try its announce again", hint: "retry", scope: inRuns, run: (*Model).retryRun, off: cannotRetryRun},
+		{id: "runs.answer", keys: []string{"ctrl+y"}, text: "answer where this run waits for you", scope: inRuns, run: (*Model).answerRun, off: cannotAnswerRun},
 		{id: "runs.exchange", keys: []string{"e"}, text: "the exchange that this run is part of", hint: "exchange", scope: inRuns, run: (*Model).openRunsExchange, off: noExchange},
 		{id: "runs.hold", keys: []string{"H"}, text: "hold what is queued for the session, or let it go", scope: inRuns, run: (*Model).holdRuns, off: cannotStop},
 		{id: "runs.group", keys: []string{"f"}, text: "all runs, live, queued or failed ones", hint: "which", scope: inRuns, run: (*Model).nextRunGroup},
@@ -279,14 +280,15 @@ func (m *Model) askStop() tea.Cmd {
 	for _, below := range m.spawnedBy(key) {
 		names = append(names, m.called(below))
 	}
-	return m.confirm(&confirm{
+	c := &confirm{
 		title: "Stop " + plural(len(names), "session") + "?",
 		what:  []string{"Every run that is live or queued there ends, exchanges stop and nothing is announced. This cannot be taken back."},
 		names: names, count: len(names),
 		yes: func(m *Model) tea.Cmd {
 			return m.carryOut("stopped", key, core.Command{Stop: &core.Stop{Session: key}})
 		},
-	})
+	}
+	return tea.Batch(m.confirm(c), m.countRuns(c, append(m.spawnedBy(key), key)))
 }
 
 // spawnedBy are the sessions that one spawned, over any number of steps.
@@ -313,8 +315,12 @@ func (m *Model) spawnedBy(key string) []string {
 
 func cannotStop(m *Model) string { return firstOf(noRun(m), cannotDo(m)) }
 
+// retryRun runs a message once more, or tries again to tell what came of a sub-agent.
 func (m *Model) retryRun() tea.Cmd {
 	r := runHere(m)
+	if d := m.stand.runs.told[r.ID]; d != nil && canRetry(d) {
+		return m.retryText(d)
+	}
 	return m.carryOut("queued again for", r.SessionKey, core.Command{Retry: &core.Retry{Run: r.ID}})
 }
 
@@ -327,8 +333,22 @@ func cannotRetryRun(m *Model) string {
 		return "it ran elsewhere: this is its history"
 	case r.State != core.RunEnded:
 		return "it has not ended yet"
+	case announceRetry(r, m.stand.runs.told[r.ID]):
 	case r.Outcome == core.OutcomeOK:
 		return "it ended well: there is nothing to retry"
+	}
+	return cannotDo(m)
+}
+
+func (m *Model) answerRun() tea.Cmd { return m.answerFor(runHere(m).SessionKey) }
+
+func cannotAnswerRun(m *Model) string {
+	r := runHere(m)
+	switch {
+	case r == nil:
+		return noRun(m)
+	case !m.asksHere(r):
+		return "it does not wait for you"
 	}
 	return cannotDo(m)
 }

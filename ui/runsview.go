@@ -23,6 +23,9 @@ type runsView struct {
 
 	began   map[string]string // what runs in sight began with, where that is in the transcript
 	reading bool              // it is being asked for
+
+	told   map[string]*core.Delivery // the announces of sub-agents' runs that were looked at
+	asking bool                      // one is being asked for
 }
 
 // runsMost is how many runs are listed: the newest.
@@ -98,6 +101,7 @@ func (v *runsView) take(page core.RecordPage) {
 
 // hear takes in a run as it is now.
 func (v *runsView) hear(c core.Change, at core.Rev) bool {
+	v.hearTelling(c)
 	if c.Kind != core.ChangeRun || c.Run != nil && v.session != "" && c.Run.SessionKey != v.session {
 		return false
 	}

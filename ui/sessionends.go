@@ -104,7 +104,7 @@ func (m *Model) askStopChosen() tea.Cmd {
 		m.clearMarks()
 		return m.begin(j)
 	}
-	return m.confirm(c)
+	return tea.Batch(m.confirm(c), m.countRuns(c, names))
 }
 
 func contains(list []string, one string) bool {

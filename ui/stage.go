@@ -184,7 +184,7 @@ func (m *Model) settleStages() tea.Cmd {
 		}
 		ticks = ticks || s.ticks()
 		if r, ok := s.(*runsView); ok {
-			cmds = append(cmds, r.openings(m))
+			cmds = append(cmds, r.openings(m), r.telling(m))
 		}
 		if v.stale && !v.fetch.busy && !v.fetch.waiting {
 			v.stale = false

@@ -31,7 +31,7 @@ func talkActions() []action {
 		{id: "message.send", keys: []string{"s"}, text: "send a message, as the operator or as a session, and wait for the reply", hint: "send", run: (*Model).openSend, off: cannotSend},
 		{id: "message.spawn", keys: []string{"n"}, text: "start a sub-agent for the session: task, agent, model, files, and where it will announce", hint: "spawn", scope: inTree, run: (*Model).openSpawn, off: cannotSpawn},
 		{id: "message.compose", keys: []string{"C"}, text: "write a line to the session, as the operator", hint: "write", run: (*Model).openComposer, off: cannotCompose},
-		{id: "message.reply", keys: []string{"ctrl+y"}, text: "answer for the agent, where a run waits for you", hint: "answer", run: (*Model).openReply, off: nothingAsks},
+		{id: "message.reply", keys: []string{"ctrl+y"}, text: "answer where a run waits for you: its reply, or what it asks permission for", hint: "answer", run: (*Model).openReply, off: nothingAsks},
 		{id: "session.new", keys: []string{"N"}, text: "a new session: agent, label, model", run: (*Model).openNew, off: cannotDo},
 		{id: "policy.open", keys: []string{"p"}, text: "send policy: inherit, allow or deny, with the verdict and its rule", hint: "policy", run: (*Model).openPolicy, off: cannotSetPolicy},
 		{id: "policy.test", text: "try the send policy on any channel, chat type and key", run: (*Model).openTester, off: cannotTest},

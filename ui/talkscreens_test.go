@@ -139,6 +139,40 @@ func talkScreens() []struct {
 			c.press("n", "shift+tab")
 			c.slowly("enter", "down", "enter")
 		}},
+		{"permission", func(c *console, b *uitest.Talk) {
+			b.PutRun(core.Run{ID: "r1", SessionKey: talkOps, State: core.RunRunning, Kind: core.RunSend, StartedAt: noon.UnixMilli()})
+			b.Ask(asking("a1", "Run rm -rf build"))
+			c.live()
+			c.open(talkOps)
+			c.press("ctrl+y")
+		}},
+		{"permissions", func(c *console, b *uitest.Talk) {
+			b.PutRun(core.Run{ID: "r1", SessionKey: talkOps, State: core.RunRunning, Kind: core.RunSend, StartedAt: noon.UnixMilli()})
+			b.Ask(asking("a1", "Run rm -rf build"), asking("a2", "Write /srv/app/config.yaml"))
+			c.live()
+			c.open(talkOps)
+			c.press("ctrl+y", "tab")
+		}},
+		{"children", func(c *console, b *uitest.Talk) {
+			for _, key := range []string{broodOne, broodTwo} {
+				b.Put(core.Head{Key: key, Title: key[len("agent:main:subagent:"):], Parent: talkMain, UpdatedAt: noon.UnixMilli()}, core.SessionDetail{})
+			}
+			b.PutRun(core.Run{ID: "r1", SessionKey: broodOne, RequesterKey: talkMain, Kind: core.RunSpawn, State: core.RunRunning, StartedAt: noon.UnixMilli()})
+			b.PutRun(core.Run{ID: "r2", SessionKey: broodTwo, RequesterKey: talkMain, Kind: core.RunSpawn, State: core.RunQueued, QueuedAt: noon.UnixMilli()})
+			c.live()
+			c.press("K")
+		}},
+		{"subagent-run", func(c *console, b *uitest.Talk) {
+			b.Put(core.Head{Key: broodOne, Title: "log sweep", Parent: talkMain, UpdatedAt: noon.UnixMilli()}, core.SessionDetail{})
+			b.PutRun(core.Run{
+				ID: "r1", SessionKey: broodOne, RequesterKey: talkMain, Kind: core.RunSpawn, State: core.RunEnded, Outcome: core.OutcomeOK, StartedAt: noon.UnixMilli(), EndedAt: noon.UnixMilli() + 9000,
+				Label: "log sweep", Message: "Sweep the logs.", Result: "Two bursts of 502.", Cleanup: core.CleanupKeep,
+				Spawn: &core.Spawn{Announce: core.AnnounceSent, TimeoutSeconds: 300, Route: &core.DeliveryContext{Channel: "telegram", To: "-100"}},
+			})
+			b.PutDelivery(core.Delivery{ID: "r1/announce", SessionKey: broodOne, RunID: "r1", State: core.DeliveryGaveUp, LastError: "the bridge is away"})
+			c.live()
+			c.press("r", "i")
+		}},
 		{"send-again", func(c *console, _ *uitest.Talk) {
 			c.press("s")
 			c.typed("Run the tests.")

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -119,13 +120,22 @@ func guide(n *node, r row, room int) string {
 
 func (v treeView) session(l *line, sh *shades, n *node, h *core.Head, r row) {
 	st := v.heard.stateOf(h)
+	live := v.liveKids(n)
+	sign := run{sh.state[st], st.glyph() + " "}
+	if live > 0 && st == stateIdle {
+		sign = run{sh.busy, "◐ "}
+	}
 	lead, branch := "", guide(n, r, v.w)
 	if v.marks[n.id] {
 		lead, branch = "◆", strings.TrimPrefix(branch, " ")
 	}
-	l.add(sh.accent, lead).add(sh.dim, branch).add(sh.state[st], st.glyph()+" ")
+	l.add(sh.accent, lead).add(sh.dim, branch).addAll([]run{sign})
 	right := v.columns(sh, h)
 	facts := v.facts(sh, n, h, st, r)
+	if live > 0 {
+		name := safe.Width(safe.Column(firstOf(h.Title, shortKey(n.id))))
+		facts = append(facts, run{sh.busy, waiting(st, live, l.left-widthOf(right)-widthOf(facts)-name)})
+	}
 	facts = append(facts, v.behind(sh, h, st, l.left-widthOf(right)-widthOf(facts))...)
 	below := ""
 	if r.folded {
@@ -142,6 +152,31 @@ func (v treeView) session(l *line, sh *shades, n *node, h *core.Head, r row) {
 	}
 	l.space(sh.text, l.left-widthOf(right)-widthOf(facts)-safe.Width(tag))
 	l.add(sh.dim, tag).addAll(facts).addAll(right)
+}
+
+// liveKids counts the children of a session that run or wait.
+func (v treeView) liveKids(n *node) (live int) {
+	for _, kid := range n.kids {
+		if h := v.heads[v.tree.forest.nodes[kid].id]; h != nil && h.Run != "" {
+			live++
+		}
+	}
+	return live
+}
+
+// waiting is what a session does that has live children: it waits on them, or is at work beside them. The name goes before long words.
+func waiting(st state, live, room int) string {
+	n := strconv.Itoa(live)
+	words := []string{" " + childrenOf(live) + " live", " " + n + " live"}
+	if st == stateIdle {
+		words = []string{" waiting on " + childrenOf(live), " waiting on " + n, " " + n + " live"}
+	}
+	for _, text := range words {
+		if len(text) <= room {
+			return text
+		}
+	}
+	return words[len(words)-1]
 }
 
 // tailOf is the end of the key of a session that shows a name instead, when it says more and there is room.

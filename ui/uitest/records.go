@@ -15,6 +15,7 @@ type records struct {
 	exchanges  []core.ExchangeDetail
 	deliveries []core.Delivery
 	holds      []core.Hold
+	approvals  []core.Approval
 	audit      []core.AuditEntry // oldest first
 	usage      []core.UsageRow
 	commands   []core.Command
@@ -93,6 +94,34 @@ func (b *Board) putDelivery(d core.Delivery) {
 	b.tell(core.Change{Kind: core.ChangeDelivery, ID: d.ID})
 }
 
+// Ask adds requests for permission, and says on their sessions' heads that they wait for the operator.
+func (b *Board) Ask(list ...core.Approval) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, a := range list {
+		b.rec.approvals = append(b.rec.approvals, a)
+		h := b.heads[a.Session]
+		h.Flags |= core.FlagAsks
+		b.putHead(h)
+	}
+}
+
+// approve takes a request away; the head says so when it was its session's last.
+func (b *Board) approve(c core.Approve) (core.Receipt, error) {
+	at := slices.IndexFunc(b.rec.approvals, func(a core.Approval) bool { return a.ID == c.ID })
+	if at < 0 {
+		return core.Receipt{}, core.Errorf(core.CodeNotFound, "no such request for permission waits")
+	}
+	key := b.rec.approvals[at].Session
+	b.rec.approvals = slices.Delete(b.rec.approvals, at, at+1)
+	if !slices.ContainsFunc(b.rec.approvals, func(a core.Approval) bool { return a.Session == key }) {
+		h := b.heads[key]
+		h.Flags &^= core.FlagAsks
+		b.putHead(h)
+	}
+	return core.Receipt{Key: key, Outcome: c.Option}, nil
+}
+
 // AddAudit adds entries, the newest last, and AddUsage adds rows.
 func (b *Board) AddAudit(list ...core.AuditEntry) {
 	b.mu.Lock()
@@ -152,6 +181,12 @@ func (b *Board) list(q core.RecordQuery) (page core.RecordPage, ok bool) {
 				page.Deliveries = append(page.Deliveries, d)
 			}
 		}
+	case core.RecordApprovals:
+		for _, a := range b.rec.approvals {
+			if of(a.Session) {
+				page.Approvals = append(page.Approvals, a)
+			}
+		}
 	case core.RecordHolds:
 		page.Holds = slices.Clone(b.rec.holds)
 	case core.RecordAudit:
@@ -189,6 +224,8 @@ func (b *Board) work(c core.Command) (receipt core.Receipt, ok bool, err error) 
 	case c.Stop != nil:
 		receipt, _ = b.endRuns(func(r *core.Run) bool { return b.under(r.SessionKey, c.Stop.Session) }, len(b.rec.runs)) // to stop nothing is no error
 		receipt.Key = c.Stop.Session
+	case c.Approve != nil:
+		receipt, err = b.approve(*c.Approve)
 	case c.Retry != nil:
 		receipt, err = b.retry(*c.Retry)
 	case c.Hold != nil:

@@ -237,6 +237,7 @@ func questions() []question {
 		records("audit before", core.RecordQuery{Kind: core.RecordAudit, Before: 5}),
 		records("usage", core.RecordQuery{Kind: core.RecordUsage}),
 		records("holds", core.RecordQuery{Kind: core.RecordHolds}),
+		records("approvals", core.RecordQuery{Kind: core.RecordApprovals}),
 		records("orphans", core.RecordQuery{Kind: core.RecordOrphans}),
 		records("unknown", core.RecordQuery{Kind: "wishes"}),
 		search("text", core.SearchQuery{Text: "rollback", Generation: true}),
