@@ -14,7 +14,9 @@ func asking(id, title string) core.Approval {
 	return core.Approval{
 		ID: id, Run: "r1", Session: talkOps, At: noon.UnixMilli(), Call: "call-1", Title: title, Params: json.RawMessage(`{"command":"rm -rf build","cwd":"/srv/app"}`),
 		Options: []core.ApprovalOption{
-			{ID: "once", Name: "Allow", Kind: "allow_once"}, {ID: "ever", Name: "Always allow", Kind: "allow_always"}, {ID: "no", Name: "Reject", Kind: "reject_once"},
+			{ID: "once", Name: "Allow", Kind: "allow_once"},
+			{ID: "ever", Name: "Always allow", Kind: "allow_always"},
+			{ID: "no", Name: "Reject", Kind: "reject_once"},
 			{ID: "other", Name: "Reject and say why", Kind: "reject_once"},
 		},
 	}

@@ -19,8 +19,8 @@ func newDemo(a *app) *cobra.Command {
 		Use:   "demo",
 		Short: "Open the console on a scratch store with a small fleet",
 		Long: "demo imports a small OpenClaw state directory into a scratch store, makes some of its sessions answer with the offline runtime, and opens\n" +
-			"the console on it: messages between agents, a queue, a failure, a denied channel, a sandboxed agent, and one that you play. All of it\n" +
-			"is removed when you leave.",
+			"the console on it: messages between agents, sub-agents, a queue, a failure, a denied channel, a sandboxed agent, and one that\n" +
+			"you play. All of it is removed when you leave.",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := a.needTerminal(); err != nil {

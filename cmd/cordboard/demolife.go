@@ -35,11 +35,21 @@ func demoSend(session, message string) demoScene {
 	return demoScene{command: core.Command{Send: &core.Send{Session: session, Message: message}}}
 }
 
+// demoSpawn is a sub-agent of a session; agent "" is the session's own.
+func demoSpawn(session, agent, label, task string) demoScene {
+	params := map[string]any{"task": task, "label": label}
+	if agent != "" {
+		params["agentId"] = agent
+	}
+	return demoScene{as: session, tool: "sessions_spawn", params: params}
+}
+
 func demoPolicy(session string, policy core.SendPolicy) demoScene {
 	return demoScene{command: core.Command{Patch: &core.Patch{Session: session, SendPolicy: &policy}}}
 }
 
-// demoOpening is what has happened when the console opens: exchanges, deliveries, a failure, a queue and what waits for the operator.
+// demoOpening is what has happened when the console opens: exchanges, deliveries, a sub-agent and one
+// that is refused, a failure, a queue and what waits for the operator.
 func demoOpening() []demoScene {
 	return []demoScene{
 		demoPolicy(demoIncidents, core.SendAllow), // the one channel that the deny rule spares
@@ -52,6 +62,8 @@ func demoOpening() []demoScene {
 			"message": "Tell the lounge that the backup is done. [[say:I will.]] [[announce:The nightly backup is done, 212 GB in 41 minutes.]]",
 		}},
 		{as: demoOps, tool: "sessions_send", params: map[string]any{"sessionKey": demoDeploys, "message": "Rollback of 4398 is through."}}, // refused
+		demoSpawn(demoLounge, "", "disk forecast", "When is the disk of db-1 full? [[say:In 41 days, at the pace of the last month.]] [[announce:db-1 has room for 41 days.]]"),
+		demoSpawn(demoResearch, "ops", "look outside", "Read the deploy log."), // refused: it would leave the sandbox
 		{command: core.Command{Inbound: &core.Inbound{
 			Channel: "telegram", ChatType: core.ChatGroup, ID: "-1001843377", SenderID: "77", Text: "Is checkout slow for anybody else? [[say:p99 is 41 ms, as always.]]",
 		}}},
@@ -68,6 +80,8 @@ func demoRound(n int) []demoScene {
 		demoSend(demoDesk, fmt.Sprintf("Round %d: look at the edge logs. [[think:Two files, the larger one first.]] [[stream:60/150ms]] [[tokens:8200/96]] [[say:%s]]", n, words)),
 		demoSend(demoIncidents, fmt.Sprintf("Round %d: watch checkout. [[sleep:12s]] [[say:Nothing unusual in twelve seconds.]]", n)),
 		demoSend(demoIncidents, "And the payment queue? [[sleep:6s]] [[say:It is empty.]]"),
+		demoSpawn(demoLounge, "research", fmt.Sprintf("log sweep %d", n), fmt.Sprintf("Round %d: sweep last night's logs for new errors. [[think:Four hosts, the busiest first.]] "+
+			"[[sleep:9s]] [[say:Two new kinds of error, both on edge-3.]] [[announce:Two new kinds of error, both on edge-3.]]", n)),
 		{as: demoOps, tool: "sessions_send", params: map[string]any{
 			"sessionKey": demoDesk, "timeoutSeconds": 0, "message": fmt.Sprintf("Round %d: how far are you? [[sleep:2s]] [[say:Half of it. [[say:REPLY_SKIP]]]] [[announce:Half of the logs are read.]]", n),
 		}},

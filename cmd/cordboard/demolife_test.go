@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,7 +17,7 @@ import (
 )
 
 // The demo shows one of everything: sessions that were adopted and mirrors, an exchange that ended well, a delivery, one that the send
-// policy refuses, a failure, a run that waits for the operator, and a queue.
+// policy refuses, sub-agents and one that the sandbox refuses, a failure, a run that waits for the operator, and a queue.
 func TestDemoLife(t *testing.T) {
 	dir := t.TempDir()
 	o := host.Options{Dir: filepath.Join(dir, "store"), ConfigPath: filepath.Join(dir, "demo.json5"), ConfigGiven: true, Version: version()}
@@ -50,10 +51,10 @@ func TestDemoLife(t *testing.T) {
 }
 
 // demoSights are what a demo is there to show, counted.
-type demoSights struct{ ok, failed, queued, exchanges, delivered, asks, mirrors, allowed int }
+type demoSights struct{ ok, failed, queued, exchanges, delivered, asks, mirrors, allowed, told, spawned, confined int }
 
 func (s demoSights) all() bool {
-	return s.ok > 0 && s.failed > 0 && s.queued > 0 && s.exchanges >= 3 && s.delivered >= 2 && s.asks == 1 && s.allowed == 1 && s.mirrors == 23-len(demoAdopted)
+	return s.ok > 0 && s.failed > 0 && s.queued > 0 && s.exchanges >= 3 && s.delivered >= 2 && s.asks == 1 && s.allowed == 1 && s.told > 0 && s.spawned > 1 && s.confined == 1 && s.mirrors == 23-len(demoAdopted)
 }
 
 func lookAtDemo(t *testing.T, b core.Board) (s demoSights) {
@@ -71,10 +72,15 @@ func lookAtDemo(t *testing.T, b core.Board) (s demoSights) {
 		count(&s.ok, !r.Mirrored && r.Outcome == core.OutcomeOK)
 		count(&s.failed, !r.Mirrored && r.Outcome == core.OutcomeError)
 		count(&s.queued, r.State == core.RunQueued)
+		count(&s.spawned, !r.Mirrored && r.Kind == core.RunSpawn)
+		count(&s.told, r.Spawn != nil && r.Spawn.Announce == core.AnnounceSent)
 	}
 	s.exchanges = len(records(core.RecordExchanges).Exchanges)
 	for _, d := range records(core.RecordDeliveries).Deliveries {
 		count(&s.delivered, d.State == core.DeliveryDelivered)
+	}
+	for _, e := range records(core.RecordAudit).Audit {
+		count(&s.confined, e.Verb == "sessions_spawn" && strings.Contains(e.Result, "sandbox"))
 	}
 	page, err := b.Sessions(t.Context(), core.SessionQuery{})
 	require.NoError(t, err)
