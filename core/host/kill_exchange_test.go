@@ -77,6 +77,7 @@ func newLaboratory(t *testing.T) *laboratory {
 	l := &laboratory{t: t, journal: newJournal(t), sent: map[string]string{}}
 	l.options = place(t)
 	l.written = filepath.Join(t.TempDir(), "written")
+	require.NoError(t, os.WriteFile(l.written, nil, 0o600)) // rounds may end before the command was run at all
 	l.options.ConfigPath = filepath.Join(t.TempDir(), "config.json5")
 	require.NoError(t, os.WriteFile(l.options.ConfigPath, []byte(`{
 		tools: { sessions: { visibility: "all" } },
