@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -42,6 +44,23 @@ func TestMCPClient(t *testing.T) {
 	assert.Equal(t, "to myself", sent["reply"])
 	require.NoError(t, c.Close())
 	assert.Contains(t, said.String(), "acting as agent:night:main; turns of agent night are answered by echo")
+}
+
+// A client that sends what is no message is told that it did, in a line.
+func TestMCPClientThatSpeaksSomethingElse(t *testing.T) {
+	h := filled(t)
+	path, err := binary()
+	require.NoError(t, err)
+	for name, text := range map[string]string{"text": "hello\n", "no UTF-8": "\xff\xfe\n"} {
+		var said bytes.Buffer
+		cmd := exec.Command(path, "mcp", "--as", "agent:night:main", "--config", config(t, h))
+		cmd.Env = h.environment("PATH=" + os.Getenv("PATH"))
+		cmd.Stdin, cmd.Stderr = strings.NewReader(text), &said
+		exit, ok := errors.AsType[*exec.ExitError](cmd.Run())
+		require.True(t, ok, name)
+		assert.Equal(t, 2, exit.ExitCode(), name)
+		assert.Contains(t, said.String(), "\ncordboard: the MCP client sent what is no message, and the connection ends: ", name)
+	}
 }
 
 func config(t *testing.T, h home) string {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -124,6 +125,35 @@ func TestDelete(t *testing.T) {
 		s.do(core.Command{Delete: &core.Delete{Session: id, Purge: true}})
 		_, err := s.as("").Messages(t.Context(), core.MessageQuery{Session: id})
 		assert.Equal(t, core.CodeNotFound, core.CodeOf(err), "a purged transcript is gone")
+	})
+}
+
+// A session that is deleted under an MCP client or another program that speaks for it is nobody any more: it sees, sends and starts nothing.
+func TestTheDeletedSpeakNoMore(t *testing.T) {
+	keys := []string{"agent:main:main", "agent:main:a", "agent:main:subagent:c"}
+	play(t, `tools: {sessions: {visibility: "agent"}, subagents: {tools: {allow: ["sessions_list"]}}}`, keys, func(t *testing.T, s *stage) {
+		for _, each := range keys[1:] {
+			b := s.as(each)
+			result, err := b.Call(t.Context(), core.ToolCall{Tool: "sessions_list"})
+			require.NoError(t, err)
+			require.Nil(t, result.Refused)
+			s.do(core.Command{Delete: &core.Delete{Session: each}})
+			before := s.everything()
+			for tool, params := range map[string]string{
+				"sessions_list": `{}`, "agents_list": `{}`, "sessions_history": `{"sessionKey":"main"}`, "sessions_spawn": `{"task":"x"}`,
+				"sessions_send": `{"sessionKey":"main","message":"x","timeoutSeconds":0}`,
+			} {
+				result, err := b.Call(t.Context(), core.ToolCall{Tool: tool, Params: json.RawMessage(params)})
+				require.NoError(t, err)
+				if assert.NotNil(t, result.Refused, "%s as %s: %s", tool, each, result.Body) {
+					assert.Equal(t, core.CodeNotFound, result.Refused.Code)
+				}
+			}
+			assert.Equal(t, before, s.everything())
+		}
+		result, err := s.as("agent:main:main").Call(t.Context(), core.ToolCall{Tool: "sessions_list"})
+		require.NoError(t, err)
+		assert.Nil(t, result.Refused)
 	})
 }
 

@@ -34,13 +34,18 @@ func (e *Engine) mayUse(s *core.Session, name string, ofSession bool) *core.Erro
 	return nil
 }
 
-// mayCall is mayUse for a session tool that an actor calls. The operator has them all. sessions_spawn asks by itself, when it knows how deep
-// the caller is.
+// mayCall is mayUse for a session tool that an actor calls. The operator has them all. A session that was deleted under whoever speaks for
+// it has none. sessions_spawn asks the rest by itself, when it knows how deep the caller is.
 func (e *Engine) mayCall(ctx context.Context, actor core.Actor, name string) error {
-	if actor.Kind != core.ActorSession || name == tool.SessionsSpawn {
+	if actor.Kind != core.ActorSession {
 		return nil
 	}
-	return e.store.View(ctx, func(r core.Reader) error { return e.mayCallIn(r, actor.Session, name) })
+	return e.store.View(ctx, func(r core.Reader) error {
+		if _, err := e.callerIn(r, actor.Session); err != nil || name == tool.SessionsSpawn {
+			return err
+		}
+		return e.mayCallIn(r, actor.Session, name)
+	})
 }
 
 func (e *Engine) mayCallIn(r core.Reader, sessionKey, name string) error {

@@ -24,7 +24,10 @@ func ServeMCP(ctx context.Context, b core.Board, version string, in io.ReadClose
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil // how it ends well
 	}
-	return err
+	if err != nil {
+		return core.Errorf(core.CodeInvalidParams, "the MCP client sent what is no message, and the connection ends: %w", err)
+	}
+	return nil
 }
 
 // ListenMCP answers MCP clients over HTTP on a listener, which it closes, until ctx ends. Each shows the token.
