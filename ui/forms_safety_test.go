@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -54,6 +55,21 @@ func hostileTalk() *uitest.Talk {
 	return b
 }
 
+// hostileFiles has files with hostile names, and sizes of every kind.
+type hostileFiles struct{ *beyond }
+
+func (hostileFiles) Files(dir string) (string, []FileEntry, error) {
+	var list []FileEntry
+	for i, text := range hostile {
+		list = append(list, FileEntry{Name: text, Path: "/" + text, Dir: i%3 == 0, Size: int64(i) << (4 * i)})
+	}
+	return dir + hostile[0], list, nil
+}
+
+func (hostileFiles) Stat(path string) (FileEntry, error) {
+	return FileEntry{Name: path, Path: path}, errors.New(hostile[len(path)%len(hostile)])
+}
+
 // R146, R171: whatever is written, pasted, refused, answered and told in a form, no frame is of another size or holds a foreign escape.
 func TestEveryFormIsSound(t *testing.T) {
 	keys := []string{
@@ -65,6 +81,7 @@ func TestEveryFormIsSound(t *testing.T) {
 			b := hostileTalk()
 			c := newConsole(rt, b, 80, 24)
 			c.dress(themes.Dark, profile)
+			c.m.env.Outside = hostileFiles{&beyond{dir: t.TempDir(), env: map[string]string{"TERM": "xterm"}}}
 			for range rapid.IntRange(1, 2).Draw(rt, "sizes") {
 				w, h := rapid.IntRange(1, 160).Draw(rt, "w"), rapid.IntRange(1, 50).Draw(rt, "h")
 				c.send(tea.WindowSizeMsg{Width: w, Height: h})

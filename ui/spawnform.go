@@ -201,8 +201,10 @@ func (f *spawnForm) told(o *core.Offspring) {
 		f.mode.offer(modeOptions(o.NoThread != ""))
 	}
 	f.mode.why, f.files.why = o.NoThread, o.NoFiles
-	for _, field := range f.fields {
-		field.wrong = field.check(nil)
+	for i, field := range f.fields {
+		if i != f.at || field.control != f.timeout { // a number that is being typed is looked at when it is left
+			field.wrong = field.check(nil)
+		}
 	}
 }
 
