@@ -100,6 +100,7 @@ func (a *app) statusText(s host.Status) error {
 		{"version", s.Version},
 		{"socket", s.Socket},
 		{"config", s.Config},
+		{"", s.News},
 		{"clients", strconv.Itoa(s.Clients)},
 		{"runs", runs},
 		{"ends", idle},

@@ -27,12 +27,15 @@ func Choose(flag string, given bool, getenv func(string) string) string {
 	if dir == "" {
 		return ""
 	}
-	path := filepath.Join(dir, "config.json5")
+	path := filepath.Join(dir, FileName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
 	return path
 }
+
+// FileName is what a user's config is called.
+const FileName = "config.json5"
 
 // UserDir is where a user's own files are, $XDG_CONFIG_HOME/cordboard; "" when there is no home.
 func UserDir(getenv func(string) string) string {

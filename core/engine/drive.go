@@ -119,6 +119,21 @@ func (e *Engine) Stop(ctx context.Context) {
 	<-idle
 }
 
+// Rest starts nothing more, if no run is live at this moment, and reports whether it does: Stop then cuts no run off.
+func (e *Engine) Rest() bool {
+	d := e.drive
+	if d == nil {
+		return true
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.live) > 0 {
+		return false
+	}
+	d.draining = true
+	return true
+}
+
 // awaitIdle returns when no run is live and nothing is on its way to people.
 func (d *driver) awaitIdle() {
 	d.mu.Lock()

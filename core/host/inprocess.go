@@ -2,8 +2,10 @@ package host
 
 import (
 	"context"
+	"errors"
 
 	"cordboard/core"
+	"cordboard/store/bolt"
 )
 
 // inside is an owner that lives in this process, beside who asked for it.
@@ -14,16 +16,31 @@ type inside struct {
 }
 
 // InProcess owns the store in this process for as long as the host is open: agents run here, and others attach to it as to any owner
-// (gateway.md §1). Close drains it; the end of ctx cuts the grace of what still runs short. A store that has an owner is CodeStoreLocked.
+// (gateway.md §1). Close drains it; the end of ctx cuts the grace of what still runs short. A store that has an owner is CodeStoreLocked. A config that
+// changes comes into force with the next start.
 func InProcess(ctx context.Context, o Options, so ServeOptions) (*Host, error) {
-	s, err := newServer(ctx, o, so)
+	if o.Clock == nil {
+		o.Clock = realClock{}
+	}
+	cfg, _, err := o.effective()
 	if err != nil {
 		return nil, err
+	}
+	store, err := bolt.Open(bolt.Options{Dir: o.dir(), Timeout: o.LockWait})
+	if err != nil {
+		return nil, err
+	}
+	s, err := newServer(ctx, o, so, store, cfg)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
 	}
 	s.hurry = ctx
 	until, end := context.WithCancel(context.WithoutCancel(ctx))
 	in := &inside{server: s, end: end, ended: make(chan error, 1)}
-	go func() { in.ended <- s.serve(until) }()
+	go func() {
+		_, err := s.serve(until, false)
+		in.ended <- errors.Join(err, store.Close())
+	}()
 	return &Host{store: s.store, engine: s.engine, inside: in}, nil
 }
 

@@ -58,48 +58,59 @@ type server struct {
 	draining atomic.Bool
 	imports  chan struct{} // held by the import that runs
 	follows  follows
+
+	inForce    *config.Config
+	configNews atomic.Value // string: what is to be known of its file
 }
 
 // Serve owns the store until ctx ends or nobody needs it any more: it puts in order what an earlier owner left, runs agents and answers
 // clients on the socket of the data directory. When ctx ends it starts no more runs, gives those that run the configured grace
 // (engine.drain) and ends the rest as interrupted. A store that is owned already is CodeStoreLocked.
-func Serve(ctx context.Context, o Options, so ServeOptions) error {
+func Serve(ctx context.Context, o Options, so ServeOptions) (err error) {
 	if so.IdleExit > 0 && o.LockWait == 0 {
 		o.LockWait = startWait
 	}
-	s, err := newServer(ctx, o, so)
-	if err != nil {
-		return err
-	}
-	return s.serve(ctx)
-}
-
-// newServer takes the store, puts it in order, starts the engine and makes the socket.
-func newServer(ctx context.Context, o Options, so ServeOptions) (s *server, err error) {
 	if o.Clock == nil {
 		o.Clock = realClock{}
 	}
-	cfg, _, err := o.effective()
+	next, _, err := o.effective()
 	if err != nil {
-		return nil, err
-	}
-	path, err := o.socket()
-	if err != nil {
-		return nil, err
+		return err
 	}
 	store, err := bolt.Open(bolt.Options{Dir: o.dir(), Timeout: o.LockWait})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }() // last: its lock is what others wait for
+	for next != nil {
+		s, err := newServer(ctx, o, so, store, next)
+		if err != nil {
+			return err
+		}
+		if next, err = s.serve(ctx, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newServer puts a store in order, starts the engine under a config and makes the socket.
+func newServer(ctx context.Context, o Options, so ServeOptions, store *bolt.Store, cfg *config.Config) (s *server, err error) {
+	path, err := o.socket()
 	if err != nil {
 		return nil, err
 	}
 	log, file, err := openOwnerLog(o.dir(), cfg.Logging.Level, so.Log)
 	if err != nil {
-		return nil, errors.Join(core.Errorf(core.CodeStoreIO, "the log of the owner cannot be written: %w", err), store.Close())
+		return nil, core.Errorf(core.CodeStoreIO, "the log of the owner cannot be written: %w", err)
 	}
 	so.Log = log
 	s = &server{
 		options: o, config: o.configFile(), log: log, logFile: file, clock: o.Clock, store: store, since: o.Clock.Now(), idles: so.IdleExit,
 		path: path, moved: make(chan struct{}, 1), imports: make(chan struct{}, 1), hurry: context.Background(),
+		inForce: cfg,
 	}
+	s.configNews.Store("")
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.letGo())
@@ -126,7 +137,7 @@ func newServer(ctx context.Context, o Options, so ServeOptions) (s *server, err 
 	return s, err
 }
 
-// letGo stops the engine, if it still runs, and closes the store last: its lock is what others wait for.
+// letGo stops the engine, if it still runs, and all that it uses but the store.
 func (s *server) letGo() error {
 	if s.engine != nil {
 		s.engine.Stop(s.hurry)
@@ -141,7 +152,7 @@ func (s *server) letGo() error {
 	if s.door != nil {
 		err = s.door.close(reasonStopped)
 	}
-	return errors.Join(err, s.store.Close(), s.logFile.Close())
+	return errors.Join(err, s.logFile.Close())
 }
 
 // channelsOf makes the channels that carry texts out of the process.
@@ -173,8 +184,9 @@ func listen(path string) (net.Listener, error) {
 	return wire.Listen(path)
 }
 
-// serve answers until the end, and takes the socket away while it still holds the store.
-func (s *server) serve(ctx context.Context) (err error) {
+// serve answers until the end, and takes the socket away while it still holds the store. With reloads it also ends when the config has
+// changed, and returns the one to go on with.
+func (s *server) serve(ctx context.Context, reloads bool) (next *config.Config, err error) {
 	defer func() { err = errors.Join(err, s.letGo()) }()
 	s.wire = wire.NewServer(s.greet, s.count)
 	served := make(chan error, 1)
@@ -187,9 +199,16 @@ func (s *server) serve(ctx context.Context) (err error) {
 		defer close(idle)
 		s.awaitIdle(watch)
 	}()
+	reloaded := make(chan *config.Config, 1)
+	if reloads {
+		go func() { reloaded <- s.reloads(watch) }()
+	}
 	reason := "nobody needed the owner"
 	var failed error
 	select {
+	case next = <-reloaded:
+		reason = "the config has changed"
+		reloads = false
 	case failed = <-served:
 		served <- nil
 		reason = "the socket failed"
@@ -200,6 +219,9 @@ func (s *server) serve(ctx context.Context) (err error) {
 	}
 	unwatch()
 	<-idle
+	if reloads {
+		<-reloaded
+	}
 	s.log.Info("ending", "reason", reason)
 	s.draining.Store(true)
 	s.engine.Stop(s.hurry) // clients hear how their runs ended
@@ -208,7 +230,7 @@ func (s *server) serve(ctx context.Context) (err error) {
 	}
 	s.wire.Close(reason)
 	s.follows.close()
-	return errors.Join(failed, <-served)
+	return next, errors.Join(failed, <-served)
 }
 
 // count is told how many connections are open.

@@ -199,9 +199,10 @@ type Status struct {
 	Version  string         `json:"version,omitempty"`
 	Socket   string         `json:"socket,omitempty"`
 	Config   string         `json:"config,omitempty"`
-	Since    int64          `json:"since,omitempty"` // ms
-	IdleExit int64          `json:"idleExit"`        // ms; 0 = it stays
-	Clients  int            `json:"clients"`         // others than the one that asks
+	News     string         `json:"configNews,omitempty"` // of the config's file, where it is not what is in force
+	Since    int64          `json:"since,omitempty"`      // ms
+	IdleExit int64          `json:"idleExit"`             // ms; 0 = it stays
+	Clients  int            `json:"clients"`              // others than the one that asks
 	Running  int            `json:"running"`
 	Queued   int            `json:"queued"`
 	Draining bool           `json:"draining,omitempty"`
@@ -222,6 +223,7 @@ func (c *session) status(ctx context.Context, _ wire.Request) (any, error) {
 		Owner: "serve", PID: os.Getpid(), Version: s.options.Version, Socket: socket, Config: s.config, Since: s.since.UnixMilli(),
 		IdleExit: s.idles.Milliseconds(), Clients: max(0, int(s.open.Load())-1), Draining: s.draining.Load(), Store: info,
 	}
+	status.News, _ = s.configNews.Load().(string)
 	return status, countLive(ctx, s.store, &status)
 }
 
