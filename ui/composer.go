@@ -17,6 +17,7 @@ type composer struct {
 	attempt  outgoing
 	flight   *flight // the last one sent from here
 	trouble  string
+	warned   bool // that its session is gone
 }
 
 // composerMost is the longest text that one line is for, in bytes.
@@ -130,7 +131,10 @@ func (c *composer) keepDraft(m *Model) {
 
 func (c *composer) dismissed(m *Model) tea.Cmd {
 	c.keepDraft(m)
-	if c.field.text() != "" {
+	switch {
+	case c.field.text() == "":
+	case m.orphaned(c, c.key, &c.warned, "tab and to choose another session for the text"):
+	default:
 		m.said = "kept as a draft: " + m.keyFor("message.compose") + " opens it again"
 	}
 	return m.rememberSoon()
@@ -174,7 +178,7 @@ func (c *composer) note(m *Model) string {
 	case p.got == nil:
 		return "…"
 	case !p.got.Verdict.Allowed:
-		return "✗ denied by " + safe.Line(ruleOf(p.got.Verdict))
+		return safe.Line(refusedBy(p.got.Verdict))
 	case p.got.Message != nil:
 		return safe.Line((*foresight)(p.got.Message).when())
 	}

@@ -41,6 +41,18 @@ const (
 // drafting is a layer with a text that is to be kept.
 type drafting interface{ keepDraft(m *Model) }
 
+// orphaned keeps a form open that esc closed while its session is gone: a draft is found again by its session, so this text never would be.
+// It says so once, with what can be done; the next esc is taken.
+func (m *Model) orphaned(l layer, key string, warned *bool, way string) bool {
+	if *warned || m.fleet.heads[key] != nil {
+		return false
+	}
+	*warned = true
+	m.open(l)
+	m.said = "its session is gone: " + way + "; esc again leaves it behind"
+	return true
+}
+
 func newDrafts() drafts {
 	return drafts{all: map[string]draft{}, touched: map[string]bool{}, mu: &sync.Mutex{}}
 }

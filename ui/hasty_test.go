@@ -57,3 +57,24 @@ func TestNobodyActsInAWindowTooSmall(t *testing.T) {
 	c.press("q")
 	require.True(t, c.quit)
 }
+
+// A text whose session is gone would never be found again: the first esc says so and keeps the form, the next is taken.
+func TestTextOfASessionThatIsGone(t *testing.T) {
+	for name, key := range map[string]string{"the form": "s", "the line": "C"} {
+		t.Run(name, func(t *testing.T) {
+			b := talkBoard()
+			c := newConsole(t, b, 100, 30)
+			c.open(talkOps)
+			c.press(key)
+			c.typed("long thought about")
+			b.Delete(talkOps)
+			c.live()
+			c.press("esc")
+			require.NotNil(t, c.m.top(), "the text is out of reach")
+			require.Contains(t, c.footer(), "its session is gone")
+			require.Contains(t, c.view(), "long thought about")
+			c.press("esc")
+			require.Nil(t, c.m.top())
+		})
+	}
+}

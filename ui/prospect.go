@@ -134,7 +134,7 @@ func (s *sheet) decision(k *inks, v core.Verdict) {
 		s.text(k.ok, "✓ allowed by "+ruleOf(v))
 		return
 	}
-	s.text(k.err, "✗ denied by "+ruleOf(v))
+	s.text(k.err, refusedBy(v))
 	if v.Message != "" {
 		s.text(k.muted, v.Message)
 	}
@@ -147,6 +147,29 @@ func ruleOf(v core.Verdict) string {
 		text += " (" + v.ConfigKey + ")"
 	}
 	return text
+}
+
+// refusals are what no policy's rule decides, in words: a verdict then has the refusal's code for a rule.
+var refusals = map[core.Code]string{
+	core.CodeNotFound: "there is no such session", core.CodeAmbiguous: "more than one session has that name",
+	core.CodeForbidden: "not allowed", core.CodeInvalidParams: "not possible so", core.CodeHopLimit: "the chain of messages is too long",
+	core.CodeMirrored: "the session is mirrored", core.CodeUnsupported: "not possible here", core.CodeReadOnly: "nothing can be changed here",
+	core.CodeUnavailable: "not possible now", core.CodeConfig: "the config does not let it",
+}
+
+// refusedBy says that a message would not go, and for what reason.
+func refusedBy(v core.Verdict) string {
+	if words, ok := refusals[core.Code(v.Rule)]; ok {
+		return "✗ " + words + inBrackets(v.ConfigKey)
+	}
+	return "✗ denied by " + ruleOf(v)
+}
+
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
 }
 
 // foresight is a core.Prospect in words.

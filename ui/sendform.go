@@ -22,6 +22,7 @@ type sendForm struct {
 	flight   *flight  // what is shown in place of the fields
 	view     scroller // of its reply
 	kept     uint64   // version of the text that the draft holds
+	warned   bool     // that its session is gone
 }
 
 // How long a reply is waited for, in seconds.
@@ -219,7 +220,9 @@ func (f *sendForm) leave(m *Model) tea.Cmd {
 	switch {
 	case f.flight != nil && f.flight.live():
 		m.said = "the run goes on: its reply will be in the transcript"
-	case !f.area.text.blank():
+	case f.area.text.blank():
+	case m.orphaned(f, f.key, &f.warned, "to chooses another session for the text"):
+	default:
 		m.said = "kept as a draft: " + m.keyFor("message.send") + " opens it again"
 	}
 	m.barsDirty = true

@@ -25,6 +25,7 @@ type spawnForm struct {
 	off                                    offspring
 	attempt                                spawnAttempt
 	kept                                   uint64 // version of the task that the draft holds
+	warned                                 bool   // that its session is gone
 }
 
 // spawnAttempt is a spawn that was handed over without an answer: the same again is the same sub-agent.
@@ -350,7 +351,10 @@ func (f *spawnForm) fieldOf(param string) int {
 
 func (f *spawnForm) leave(m *Model) tea.Cmd {
 	f.keepDraft(m)
-	if m.drafts.all[spawnDraftID(f.key)].At != 0 {
+	switch {
+	case m.drafts.all[spawnDraftID(f.key)].At == 0:
+	case m.orphaned(f, f.key, &f.warned, "its task can be taken along with the editor"):
+	default:
 		m.said = "kept as a draft: " + m.keyFor("message.spawn") + " opens it again"
 	}
 	m.barsDirty = true
