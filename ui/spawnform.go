@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"strconv"
 	"unicode/utf8"
@@ -228,11 +229,14 @@ func (f *spawnForm) spawn(m *Model) tea.Cmd {
 	if f.attempt.key == "" || f.attempt.print != now {
 		f.attempt = spawnAttempt{m.newID(), now}
 	}
-	p, files, out := f.params(), f.files.paths(), m.env.Outside
+	p, files, most, out := f.params(), f.files.paths(), int64(0), m.env.Outside
+	if child := f.off.child(); child != nil {
+		most = child.MaxFileBytes
+	}
 	p["task"] = f.area.text.text()
 	board, ctx, call := m.env.Board, m.ctx, core.ToolCall{As: f.key, Tool: "sessions_spawn", Key: f.attempt.key}
 	return func() tea.Msg {
-		child, err := guarded(func() (string, error) { return spawnNow(ctx, board, out, call, p, files) })
+		child, err := guarded(func() (string, error) { return spawnNow(ctx, board, out, call, p, files, most) })
 		return spawnedMsg{f, child, err}
 	}
 }
@@ -248,11 +252,12 @@ func (f *spawnForm) print(files []string) string {
 	return string(raw) + f.area.text.text()
 }
 
-// spawnNow reads the files and calls the tool; it returns the child's key.
-func spawnNow(ctx context.Context, board core.Board, out Outside, call core.ToolCall, params map[string]any, paths []string) (string, error) {
+// spawnNow reads the files and calls the tool; it returns the child's key. A file may have grown or gone since it was chosen; most is how
+// many bytes it may have, 0 = the board says.
+func spawnNow(ctx context.Context, board core.Board, out Outside, call core.ToolCall, params map[string]any, paths []string, most int64) (string, error) {
 	var files []map[string]string
 	for _, path := range paths {
-		data, err := out.Read(path)
+		data, err := readChosen(out, path, most)
 		if err != nil {
 			return "", core.Errorf(core.CodeInvalidParams, "%s cannot be read: %w", path, err).About("attachments")
 		}
@@ -279,6 +284,19 @@ func spawnNow(ctx context.Context, board core.Board, out Outside, call core.Tool
 	var answer struct{ ChildSessionKey string }
 	err = json.Unmarshal(result.Body, &answer)
 	return answer.ChildSessionKey, err
+}
+
+func readChosen(out Outside, path string, most int64) ([]byte, error) {
+	e, err := out.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Dir:
+		return nil, errors.New("it is a directory now")
+	case most > 0 && e.Size > most:
+		return nil, errors.New("it has " + bytesOf(e.Size) + " now, and a file may have " + bytesOf(most))
+	}
+	return out.Read(path)
 }
 
 type spawnedMsg struct {

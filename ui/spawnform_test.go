@@ -197,6 +197,11 @@ func TestSpawnFiles(t *testing.T) {
 	c.slowly("enter")
 	c.press("esc", "esc", "n")
 	require.Contains(t, c.view(), "a.txt, b.bin  2 files, 5 B of 150 B", "the draft keeps them")
+	require.NoError(t, os.WriteFile(filepath.Join(out.dir, "a.txt"), []byte(strings.Repeat("a", 500)), 0o600))
+	c.press("ctrl+s")
+	require.Contains(t, c.view(), "it has 500 B now")
+	require.NoError(t, os.WriteFile(filepath.Join(out.dir, "a.txt"), []byte("aaa"), 0o600))
+	require.Empty(t, b.Sent())
 	c.press("ctrl+s")
 	require.Equal(t, []any{
 		map[string]any{"name": "a.txt", "content": "aaa", "encoding": "utf8"}, map[string]any{"name": "b.bin", "content": "/wA=", "encoding": "base64"},
