@@ -109,3 +109,19 @@ func membersOf(t *testing.T, out string) (names []string) {
 	}
 	return names
 }
+
+// The config that README shows is one.
+func TestREADMEsConfigIsOne(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	_, text, found := strings.Cut(string(readme), "## Config\n")
+	require.True(t, found)
+	_, text, _ = strings.Cut(text, "```json5\n")
+	text, _, found = strings.Cut(text, "```\n")
+	require.True(t, found)
+	file := filepath.Join(t.TempDir(), "readme.json5")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	out, code := cordboard(t, "config", "check", file)
+	assert.Zero(t, code, out)
+	assert.NotContains(t, out, "no effect")
+}
