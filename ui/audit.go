@@ -101,7 +101,7 @@ func auditColumns(w int) (at, who, verb, target int) {
 	case w >= 60:
 		return 15, 10, 13, 21
 	}
-	return 0, 0, 13, max(w-21, 8)
+	return 0, 0, 13, max(w-24, 8)
 }
 
 func (v *auditView) caption(l *line, k *shades, w int) {

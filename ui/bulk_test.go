@@ -192,7 +192,7 @@ func TestReadOnly(t *testing.T) {
 	_, store := newTroop(t)
 	c := newConsole(t, boardOver(t, store, "", core.Actor{Kind: core.ActorOperator, ReadOnly: true}), 120, 30)
 	c.press("x")
-	require.Equal(t, "this board was opened read-only", c.footer())
+	require.Equal(t, "nothing can be changed: this was opened to read only", c.footer())
 	c.press("E")
 	require.Equal(t, "this console has no place to write files to", c.footer())
 }

@@ -29,7 +29,7 @@ func (m *Model) drawTree() {
 	m.tree.resize(h)
 	switch {
 	case m.empty() && m.lay.screen == screenNarrow:
-		lines = append(lines, m.passages(w, h, m.welcome())...)
+		lines = append(lines, m.welcome(w, h)...)
 	case len(m.tree.rows) == 0:
 		lines = append(lines, m.noRows(w, h)...)
 	default:

@@ -51,25 +51,35 @@ func (m *Model) wrapped(w int, list []passage) []string {
 // empty reports whether the store holds no session at all.
 func (m *Model) empty() bool { return m.fleet.loaded > 0 && len(m.fleet.heads) == 0 }
 
-func (m *Model) welcome() []passage {
+// welcome says what can be done in a store without sessions. In a small window what only leads to the next line is left out.
+func (m *Model) welcome(w, h int) []string {
 	k := m.k
 	dirs, bring := m.env.OpenClaw, "Bring in what was found here:"
 	if len(dirs) == 0 {
 		dirs, bring = []string{"~/.openclaw"}, "Bring in an OpenClaw state directory:"
 	}
-	list := []passage{{k.text, ""}, {k.strong, "Welcome. This store holds no sessions yet."}, {k.text, ""}, {k.muted, bring}}
+	var imports []passage
 	for _, dir := range dirs {
-		list = append(list, passage{k.accent, " cordboard import " + safe.Line(dir)})
+		imports = append(imports, passage{k.accent, " cordboard import " + safe.Line(dir)})
 	}
 	start := ""
 	if cannotDo(m) == "" {
 		start = m.keyFor("session.new") + " starts a session, "
 	}
-	return append(list, passage{k.text, ""},
-		passage{k.muted, "Or look around in a small fleet:"},
-		passage{k.accent, " cordboard demo"},
-		passage{k.text, ""},
-		passage{k.dim, "What is imported shows up here at once. " + start + m.keyFor("help.open") + " lists the keys, " + m.keyFor("console.quit") + " quits."})
+	title, demo := passage{k.strong, "Welcome. This store holds no sessions yet."}, passage{k.accent, " cordboard demo"}
+	keys := passage{k.dim, start + m.keyFor("help.open") + " lists the keys, " + m.keyFor("console.quit") + " quits."}
+	list := slices.Concat([]passage{{k.text, ""}, title, {k.text, ""}, {k.muted, bring}}, imports, []passage{
+		{k.text, ""},
+		{k.muted, "Or look around in a small fleet:"},
+		demo,
+		{k.text, ""},
+		{k.muted, "What is imported shows up here at once."},
+		keys,
+	})
+	if len(m.wrapped(w, list)) > h {
+		list = slices.Concat([]passage{title, keys}, imports, []passage{demo})
+	}
+	return m.passages(w, h, list)
 }
 
 // noRows is the tree without rows.
@@ -94,7 +104,7 @@ func (m *Model) noLines(w, h int) []string {
 	n := m.tree.node()
 	switch {
 	case m.empty():
-		return m.passages(w, h, m.welcome())
+		return m.welcome(w, h)
 	case t.nothing() && n != nil:
 		return m.passages(w, h, []passage{
 			{k.text, ""},

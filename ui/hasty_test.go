@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strings"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -77,4 +78,16 @@ func TestTextOfASessionThatIsGone(t *testing.T) {
 			require.Nil(t, c.m.top())
 		})
 	}
+}
+
+// In the smallest window too the first thing that is told of a message that was sent is how it fares.
+func TestHowAMessageFaresInASmallWindow(t *testing.T) {
+	b := talkBoard()
+	c := newConsole(t, b, 40, 10)
+	c.open(talkMain)
+	c.press("s")
+	c.typed("hello")
+	c.press("ctrl+s")
+	require.Contains(t, c.view(), "queued")
+	require.Less(t, strings.Index(c.view(), "queued"), strings.Index(c.view(), "to  "), c.view())
 }

@@ -208,12 +208,13 @@ func (p *palette) row(m *Model, a *action, chosen bool, w int) string {
 		k, mark = &m.k.sel, " ▌ "
 	}
 	ground, why := k.text, m.whyNot(a)
-	text := a.text
-	if why != "" {
-		ground, text = k.dim, text+" — "+why
-	}
 	keys := safe.Cut(a.label(), max(w/4, 8))
 	l := newLine(w).add(k.accent, mark)
-	l.add(ground, safe.Cut(text, max(l.left-safe.Width(keys)-2, 1)))
+	text, room := a.text, max(l.left-safe.Width(keys)-2, 1)
+	if why != "" { // the reason is what is new: the text is cut for it, to a third at most
+		ground, why = k.dim, " — "+why
+		text = safe.Cut(text, max(room-safe.Width(why), room/3)) + why
+	}
+	l.add(ground, safe.Cut(text, room))
 	return l.space(k.text, l.left-safe.Width(keys)-1).add(k.accent, keys).end(k.text)
 }

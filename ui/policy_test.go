@@ -80,7 +80,7 @@ func TestPolicyIsReadOnly(t *testing.T) {
 	c := newConsole(t, boardOver(t, store, "", core.Actor{Kind: core.ActorOperator, ReadOnly: true}), 120, 30)
 	for _, key := range []string{"p", "N", "c", "D", "K"} {
 		c.press(key)
-		require.Equal(t, "this board was opened read-only", c.footer(), key)
+		require.Equal(t, "nothing can be changed: this was opened to read only", c.footer(), key)
 	}
 }
 

@@ -55,7 +55,11 @@ func (v *runsView) caption(l *line, k *shades, w int) {
 	cell(l, k.dim, "session", c.session)
 	cell(l, k.dim, "kind", c.kind)
 	figure(l, k.dim, "waited", c.waited)
-	figure(l, k.dim, "ran", c.ran)
+	took := "ran"
+	if c.waited == 0 {
+		took = "time" // waited, where it waits
+	}
+	figure(l, k.dim, took, c.ran)
 	cell(l, k.dim, "model", c.model)
 	figure(l, k.dim, "age", c.age)
 	l.add(k.dim, "message")

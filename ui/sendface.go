@@ -98,10 +98,15 @@ func (f *sendForm) faceLines(m *Model, w int) []string {
 	if x.run != "" {
 		s.fact("run", k.muted, x.run)
 	}
+	fate := &sheet{k: &k, w: w}
+	fate.text(x.ground(&k), x.status(m.env.Now()))
+	fate.out = append(fate.out, f.outcomeLines(m, w)...)
+	if _, room := m.layerRoom(formWide); len(s.out)+4 > room { // with the borders: how it stands would be out of view
+		fate.blank()
+		return append(fate.out, s.out...)
+	}
 	s.blank()
-	s.text(x.ground(&k), x.status(m.env.Now()))
-	s.out = append(s.out, f.outcomeLines(m, w)...)
-	return s.out
+	return append(s.out, fate.out...)
 }
 
 func (x *flight) ground(k *inks) ink {

@@ -363,7 +363,7 @@ func TestCannotSend(t *testing.T) {
 	_, store := newTroop(t)
 	c = newConsole(t, boardOver(t, store, "", core.Actor{Kind: core.ActorOperator, ReadOnly: true}), 100, 30)
 	c.press("s")
-	require.Equal(t, "this board was opened read-only", c.footer())
+	require.Equal(t, "nothing can be changed: this was opened to read only", c.footer())
 }
 
 // What a message meets is asked anew when something changes at its target.

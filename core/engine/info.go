@@ -65,7 +65,7 @@ func (b *board) missing() map[string]string {
 			"explain": "only the operator may ask why",
 		}
 	case b.actor.ReadOnly:
-		return map[string]string{"do": "this board was opened read-only"}
+		return map[string]string{"do": "nothing can be changed: this was opened to read only"}
 	case b.options.Owner == "":
 		return map[string]string{"do": "the store is only read here, no engine owns it"}
 	}
