@@ -67,6 +67,9 @@ const (
 	RuntimeExternal = "external"
 )
 
+// EchoModel is the model of agents that nobody gave one.
+const EchoModel = "echo/echo"
+
 // Runtime is who plays the agent. Command and Env belong to acp and exec.
 type Runtime struct {
 	Type    string            `json:"type,omitzero"`
@@ -103,7 +106,7 @@ type Sandbox struct {
 
 func defaultAgents() AgentDefaults {
 	return AgentDefaults{
-		Model:          Model{Primary: "echo/echo"},
+		Model:          Model{Primary: EchoModel},
 		Runtime:        Runtime{Type: RuntimeEcho},
 		MaxConcurrent:  32,
 		TimeoutSeconds: 600,

@@ -227,11 +227,7 @@ func (b *board) confined(r core.Reader, a *clearance) (string, error) {
 }
 
 func (b *board) checkModel(_ core.Reader, l *launch, a *clearance) error {
-	switch a.agent.Runtime.Type {
-	case config.RuntimeManual, config.RuntimeExternal: // no model answers there
-	default:
-		a.model = cmp.Or(a.agent.Subagents.Model.Primary, a.agent.Model.Primary)
-	}
+	a.model = agentModel(&a.agent, cmp.Or(a.agent.Subagents.Model.Primary, a.agent.Model.Primary))
 	if l.asked.Model == "" {
 		return nil
 	}

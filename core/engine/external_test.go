@@ -75,3 +75,22 @@ func TestExternalRunsOutliveACrash(t *testing.T) {
 		assert.Equal(t, []string{"user left behind"}, s.transcript("agent:client:main"))
 	})
 }
+
+// A run names a model only where one of ours answers, or somebody chose one for the command.
+func TestModelsOfRuns(t *testing.T) {
+	for runtime, want := range map[string]string{
+		`"echo"`: "echo/echo", `"manual"`: "", `"external"`: "", `{ type: "acp", command: ["x"] }`: "", `{ type: "exec", command: ["x"] }`: "",
+		`{ type: "exec", command: ["x"] }, model: "local/m"`: "local/m", `{ type: "acp", command: ["x"] }, model: "local/m"`: "",
+	} {
+		t.Run(runtime, func(t *testing.T) {
+			play(t, `agents: { list: [{ id: "main", runtime: `+runtime+` }] }, models: { providers: { local: { baseUrl: "http://localhost", models: [{ id: "m" }] } } }`,
+				[]string{"agent:main:main"}, func(t *testing.T, s *stage) {
+					id := s.send("main", "x")
+					synctest.Wait()
+					page, err := s.as("").Records(t.Context(), core.RecordQuery{Kind: core.RecordRun, Run: id})
+					require.NoError(t, err)
+					assert.Equal(t, want, page.Runs[0].Model)
+				})
+		})
+	}
+}

@@ -80,17 +80,27 @@ func laneOf(kind core.RunKind, s *core.Session) string {
 	return laneMain
 }
 
-// modelOf is the model a run of a session uses: the session's own, else its agent's; none where no model answers.
+// modelOf is the model a run of a session uses: the session's own, else its agent's; none where no model of ours answers.
 func (e *Engine) modelOf(s *core.Session) string {
-	switch e.playedBy(s.Key) {
-	case config.RuntimeManual, config.RuntimeExternal, config.RuntimeACP: // a person's, a client's or a program's own
-		return ""
-	}
-	if s.Model != "" && s.ModelProvider != "" {
-		return s.ModelProvider + "/" + s.Model
-	}
 	agent, _ := e.config.Agent(e.names.AgentOf(s.Key))
-	return agent.Model.Primary
+	if s.Model != "" && s.ModelProvider != "" {
+		return agentModel(&agent, s.ModelProvider+"/"+s.Model)
+	}
+	return agentModel(&agent, agent.Model.Primary)
+}
+
+// agentModel is the model that an agent is configured with, as far as its runtime uses one: a person, a client or a program of its own does
+// not, and a command is told only of one that somebody chose.
+func agentModel(a *config.Agent, model string) string {
+	switch a.Runtime.Type {
+	case config.RuntimeManual, config.RuntimeExternal, config.RuntimeACP:
+		return ""
+	case config.RuntimeExec:
+		if model == config.EchoModel {
+			return ""
+		}
+	}
+	return model
 }
 
 // begin starts a queued run: its message joins the transcript and the session is its own until it ends. ok is false when it is no longer
