@@ -206,7 +206,7 @@ func plainFlagError(err error) error {
 	if !ok {
 		return err
 	}
-	takes := map[string]string{"int": "a whole number", "bool": "true or false"}[bad.GetFlag().Value.Type()]
+	takes := map[string]string{"int": "a whole number", "uint64": "a whole number from 0 up", "bool": "true or false", "duration": "a duration such as 90s or 1h30m"}[bad.GetFlag().Value.Type()]
 	if takes == "" {
 		return err
 	}

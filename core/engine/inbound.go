@@ -65,6 +65,9 @@ func (b *board) checkInbound(in *core.Inbound) error {
 		return core.Errorf(core.CodeUnsupported, "no engine runs agents here")
 	case in.Channel == "":
 		return core.Errorf(core.CodeInvalidParams, "channel is blank: name the channel the message came from")
+	case !key.IsChannel(in.Channel):
+		return core.Errorf(core.CodeInvalidParams, "channel %q: a name without white space, colons and slashes, of up to 64 bytes, "+
+			"and none that means something else in a session's key, such as cron or subagent", in.Channel)
 	case strings.TrimSpace(in.Text) == "" || !utf8.ValidString(in.Text):
 		return core.Errorf(core.CodeInvalidParams, "text must be UTF-8 and not blank")
 	case in.ChatType == core.ChatDirect && in.Peer == "":

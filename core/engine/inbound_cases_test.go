@@ -116,6 +116,19 @@ func TestInboundAndOldSessions(t *testing.T) {
 	})
 }
 
+// A channel whose name means something else in a key would make its chats cron jobs or sub-agents, or keep their answers here.
+func TestInboundFromNoChannel(t *testing.T) {
+	stageWith(t, `session: { dmScope: "per-channel-peer" }`, &carrier{}, func(t *testing.T, s *stage) {
+		before := s.everything()
+		for _, channel := range []string{"cron", "Subagent", "internal", "unknown", "a:b", "x y"} {
+			err := s.refuse(core.CodeInvalidParams, core.Command{Inbound: &core.Inbound{Channel: channel, Peer: "p", Text: "hello"}})
+			assert.ErrorContains(t, err, "such as cron or subagent")
+		}
+		after := s.everything()
+		assert.Equal(t, before, after)
+	})
+}
+
 // The same message brought twice under a key is one message, over a restart too, blocked or a command or not; another under it is refused.
 func TestInboundTwiceUnderOneKey(t *testing.T) {
 	chat := &carrier{}

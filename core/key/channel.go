@@ -3,6 +3,7 @@ package key
 import (
 	"cmp"
 	"strings"
+	"unicode"
 
 	"cordboard/core"
 )
@@ -12,6 +13,16 @@ const (
 	ChannelInternal = "internal"
 	ChannelUnknown  = "unknown"
 )
+
+// IsChannel reports whether a name may be that of a channel people write from: its sessions' keys then say so, and say nothing else.
+func IsChannel(name string) bool {
+	switch name = fold(name); name {
+	case "", ChannelInternal, ChannelUnknown, "global", "cron", "hook", "node", "subagent", "direct", "dm", "group", "channel":
+		return false
+	}
+	unfit := func(c rune) bool { return c == ':' || c == '/' || unicode.IsSpace(c) || !unicode.IsPrint(c) }
+	return len(name) <= 64 && !strings.HasPrefix(name, "node-") && !strings.ContainsFunc(name, unfit)
+}
 
 // ChannelField is the channel of a row (session-tools.md §2): of a group the channel recorded on the session, else the one in its key;
 // of main and other sessions the last channel; `internal` for cron, hook and node; `unknown` where that leaves nothing. Names are

@@ -193,6 +193,30 @@ func TestDirectAndGroupKeys(t *testing.T) {
 	}
 }
 
+// Whatever is taken for a channel's name, the keys of its chats are those of groups and direct chats and of nothing else.
+func TestChannelNamesStandForNothingElse(t *testing.T) {
+	for _, name := range []string{"", " ", "cron", "Hook", "node", "node-red", "subagent", "internal", "unknown", "global", "group", "a:b", "x y", "a/b", "a\x00", strings.Repeat("x", 65)} {
+		assert.False(t, key.IsChannel(name), "%q", name)
+	}
+	proptest.Check(t, func(t *rapid.T) {
+		words := []string{"discord", "zalo.me", "my_chat", "nodes", "main", "agent", "thread", "cron", "hook", "node", "subagent", "group", "direct"}
+		channel := rapid.OneOf(rapid.SampledFrom(words), rapid.String()).Draw(t, "channel")
+		if !key.IsChannel(channel) {
+			return
+		}
+		n := key.NewNames(core.Naming{}, key.DMPerChannelPeer)
+		direct, group := n.Direct("a", channel, "", "p"), n.Group("a", channel, core.ChatGroup, "g")
+		assert.Equal(t, core.KindOther, n.Kind(direct, core.ChatDirect), direct)
+		assert.Equal(t, core.KindGroup, n.Kind(group, core.ChatGroup), group)
+		for _, k := range []string{direct, group} {
+			assert.False(t, key.IsSubagent(k), k)
+			p, ok := key.Parse(k)
+			require.True(t, ok)
+			assert.Equal(t, strings.ToLower(strings.TrimSpace(channel)), p.Channel)
+		}
+	})
+}
+
 func TestDirectKeysParseBack(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		scope := rapid.SampledFrom(key.DMScopes).Draw(t, "scope")

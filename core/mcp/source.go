@@ -60,8 +60,9 @@ type link struct {
 	stale  bool
 }
 
-// reach returns the connection to the server, starting it when it is not there.
-func (s *source) reach(ctx context.Context) (*link, error) {
+// reach returns the connection to the server, starting it when it is not there. Who only wants to know what there is does not wait for one
+// that did not come up the last time: a server that hangs would hold up every turn.
+func (s *source) reach(ctx context.Context, patient bool) (*link, error) {
 	for {
 		s.mu.Lock()
 		wait := s.starting
@@ -81,6 +82,10 @@ func (s *source) reach(ctx context.Context) (*link, error) {
 			wait = make(chan struct{})
 			s.starting = wait
 			s.box.work.Go(s.start)
+		}
+		if err := s.failed; err != nil && s.failures > 0 && !patient {
+			s.mu.Unlock()
+			return nil, err
 		}
 		s.mu.Unlock()
 		select {
@@ -243,8 +248,8 @@ func orText(text, otherwise string) string {
 }
 
 // list is what the server offers now.
-func (s *source) list(ctx context.Context) (*link, *listing, error) {
-	l, err := s.reach(ctx)
+func (s *source) list(ctx context.Context, patient bool) (*link, *listing, error) {
+	l, err := s.reach(ctx, patient)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -299,7 +304,7 @@ func (l *link) spoil() {
 
 // call calls a tool. What went wrong on the way is an error; what the tool says went wrong is an answer that failed.
 func (s *source) call(ctx context.Context, name string, params json.RawMessage) (answer string, failed bool, err error) {
-	l, listed, err := s.list(ctx)
+	l, listed, err := s.list(ctx, true)
 	if err != nil {
 		return "", false, err
 	}

@@ -67,14 +67,15 @@ func (t *Toolbox) Close() {
 	t.work.Wait()
 }
 
-// Tools implements core.Toolbox. The servers are asked side by side, so that a slow one costs no more than itself.
+// Tools implements core.Toolbox. The servers are asked side by side, so that a slow one costs no more than itself, and one that did not come
+// up the last time costs nothing: it is started beside the turns, and calls of its tools wait for it.
 func (t *Toolbox) Tools(ctx context.Context) []core.ToolSpec {
 	names := slices.Sorted(maps.Keys(t.sources))
 	lists := make([][]core.ToolSpec, len(names))
 	var all sync.WaitGroup
 	for i, name := range names {
 		all.Go(func() {
-			if _, list, err := t.sources[name].list(ctx); err == nil { // the log has heard of an error, and a call will
+			if _, list, err := t.sources[name].list(ctx, false); err == nil { // the log has heard of an error, and a call will
 				lists[i] = list.specs
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -202,7 +203,10 @@ func TestServersThatDoNotStart(t *testing.T) {
 		_, _, err = b.ask(t, "dead__x", `{}`)
 		assert.ErrorContains(t, err, `the MCP server "dead" cannot be started: exit status 7`, round)
 		b.later(time.Minute)
-		b.Tools(t.Context())
+		for _, tool := range []string{"missing__x", "dead__x"} { // a call waits for the next attempt
+			_, _, err = b.ask(t, tool, `{}`)
+			assert.ErrorContains(t, err, "cannot be started")
+		}
 	}
 }
 
@@ -241,6 +245,22 @@ func TestStartWithin(t *testing.T) {
 	t.Cleanup(b.Close)
 	_, _, err := b.ask(t, "mute__x", `{}`)
 	assert.ErrorContains(t, err, "it did not list its tools within 50ms")
+}
+
+// A server that did not come up is tried again beside the turns, not before each: this one hangs the second time, for ever.
+func TestTurnsDoNotWaitForBrokenServers(t *testing.T) {
+	now := time.Now()
+	script := `if test -e "$0"; then exec sleep 100000; fi; touch "$0"; exit 3`
+	b := newBox(t)
+	b.Toolbox = mcp.NewToolbox([]mcp.Server{tiny(t, "fine", "plain"), {Name: "broken", Command: []string{"/bin/sh", "-c", script, filepath.Join(t.TempDir(), "was")}}},
+		mcp.ToolboxOptions{Getenv: os.Getenv, Log: slog.New(slog.NewTextHandler(b.log, nil)), Now: func() time.Time { return now }, StartWithin: time.Hour})
+	t.Cleanup(b.Close)
+	first := b.Tools(t.Context())
+	assert.NotEmpty(t, first)
+	now = now.Add(time.Hour) // it is due again
+	for range 3 {
+		assert.Equal(t, first, b.Tools(t.Context()))
+	}
 }
 
 // Close leaves no process behind, not even of a server that wants to stay; what waits on one hears of it.
