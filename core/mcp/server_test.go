@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
@@ -35,7 +36,7 @@ const fleetConfig = `{
 }`
 
 // fleet is a running engine with sessions of three agents, one of which the others may not reach.
-func fleet(t *testing.T) *engine.Engine {
+func fleet(t testing.TB) *engine.Engine {
 	t.Helper()
 	cfg, _, err := config.Parse("test.json5", []byte(fleetConfig))
 	require.NoError(t, err)
@@ -51,14 +52,23 @@ func fleet(t *testing.T) *engine.Engine {
 		return nil
 	})
 	require.NoError(t, err)
-	e, err := engine.New(store, cfg, engine.Options{Version: "test", Owner: "test", Runtimes: map[string]core.Runtime{"echo": echo.Runtime{}}})
+	e, err := engine.New(store, cfg, engine.Options{Version: "test", Owner: "test", Runtimes: map[string]core.Runtime{"echo": echo.Runtime{Sleep: sleep}}})
 	require.NoError(t, err)
 	require.NoError(t, e.Start(t.Context()))
-	t.Cleanup(func() { e.Stop(context.Background()) })
+	t.Cleanup(func() {
+		hurried, cancel := context.WithCancel(context.Background())
+		cancel()
+		e.Stop(hurried) // what sleeps would be waited for
+	})
 	return e
 }
 
-func actor(t *testing.T, e *engine.Engine, key string) core.Board {
+func sleep(ctx context.Context, _ time.Duration) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func actor(t testing.TB, e *engine.Engine, key string) core.Board {
 	t.Helper()
 	b, err := e.Board(t.Context(), core.Actor{Kind: core.ActorSession, Session: key})
 	require.NoError(t, err)
@@ -66,7 +76,7 @@ func actor(t *testing.T, e *engine.Engine, key string) core.Board {
 }
 
 // client is connected to a server that speaks for a session.
-func client(t *testing.T, b core.Board) *sdk.ClientSession {
+func client(t testing.TB, b core.Board) *sdk.ClientSession {
 	t.Helper()
 	s, err := mcp.NewServer(t.Context(), b, mcp.ServerOptions{Version: "test"})
 	require.NoError(t, err)
@@ -123,6 +133,23 @@ func TestClientIsASession(t *testing.T) {
 	require.False(t, refused, sent)
 	assert.Equal(t, "ok", sent["status"])
 	assert.Equal(t, "pong", sent["reply"])
+
+	spawned, refused := answer(t, c, "sessions_spawn", map[string]any{"task": "[[say:counted]]", "label": "count"})
+	require.False(t, refused, spawned)
+	assert.Equal(t, "accepted", spawned["status"])
+	child, refused := answer(t, c, "sessions_history", map[string]any{"sessionKey": spawned["childSessionKey"]})
+	assert.False(t, refused, child)
+}
+
+// A sub-agent's client is offered what the sub-agent may call: nothing, unless the config says otherwise.
+func TestClientOfASubAgent(t *testing.T) {
+	e := fleet(t)
+	spawned, _ := answer(t, client(t, actor(t, e, "agent:main:main")), "sessions_spawn", map[string]any{"task": "[[sleep:1h]]"})
+	key, _ := spawned["childSessionKey"].(string)
+	require.NotEmpty(t, key)
+	offered, err := client(t, actor(t, e, key)).ListTools(t.Context(), nil)
+	require.NoError(t, err)
+	assert.Empty(t, offered.Tools)
 }
 
 // What the session may not see the client does not learn, and a refusal is an answer that says why.
@@ -210,4 +237,13 @@ func TestBlankTokenOpensNothing(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer ")
 	mcp.HTTPHandler(nil, "").ServeHTTP(w, r)
 	assert.Equal(t, http.StatusUnauthorized, w.Code)
+}
+
+func BenchmarkCall(b *testing.B) {
+	c := client(b, actor(b, fleet(b), "agent:main:main"))
+	for b.Loop() {
+		if _, err := c.CallTool(b.Context(), &sdk.CallToolParams{Name: "sessions_list"}); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
