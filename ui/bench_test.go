@@ -88,6 +88,27 @@ func BenchmarkView(b *testing.B) {
 	b.Run("scroll", press(paneTranscript, "pgup", "pgdown"))
 }
 
+// BenchmarkChildren is a dirty frame with a parent of sixty sub-agents that all run.
+func BenchmarkChildren(b *testing.B) {
+	board := crowd(b)
+	for i := range 60 {
+		board.Put(core.Head{
+			Key: fmt.Sprintf("agent:main:subagent:%04d", i), Kind: core.KindOther, UpdatedAt: noon.UnixMilli(), Parent: "agent:main:main", Run: core.RunRunning,
+			Title: fmt.Sprintf("task %d", i),
+		}, core.SessionDetail{})
+	}
+	c := newConsole(b, board, 160, 50)
+	c.dress(themes.Dark, termenv.TrueColor)
+	c.open("agent:main:main")
+	require.Contains(b, c.view(), "60 children")
+	b.ReportAllocs()
+	for b.Loop() {
+		c.m.tree.dirty, c.m.trans.dirty, c.m.insp.dirty, c.m.barsDirty = true, true, true, true
+		c.m.settle()
+		_ = c.m.View()
+	}
+}
+
 // BenchmarkUpdate is what a change costs before it is drawn.
 func BenchmarkUpdate(b *testing.B) {
 	c := crowded(b)
