@@ -256,12 +256,15 @@ func failureOf(r *core.Run) string {
 	return firstOf(word, "the run ended "+string(r.Outcome)) + prefixed(": ", r.Error)
 }
 
-// nameFor is what a session is called, short.
+// nameFor is what a session is called, short. One without a title has its agent with it: every agent has a session called main.
 func (m *Model) nameFor(key string) string {
-	if h := m.fleet.heads[key]; h != nil {
+	switch h := m.fleet.heads[key]; {
+	case h == nil:
+		return key
+	case safe.Column(h.Title) != "":
 		return nameOf(h)
 	}
-	return key
+	return m.placed(key)
 }
 
 // hearFlights takes up from the stream how far runs are that were started here.
