@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"time"
 
 	"cordboard/core"
 )
@@ -12,32 +11,10 @@ import (
 
 // chores does what is due, until the driver is stopped.
 func (d *driver) chores() {
-	for {
+	d.whenDue(d.chore, func() (int64, error) {
 		d.tellThreads()
-		next, err := d.engine.doChores(d.ctx)
-		if err != nil {
-			next = d.engine.now() + retryAfter.Milliseconds()
-		}
-		timer, cancel := context.WithCancel(d.ctx)
-		fired := make(chan struct{})
-		go func() { // ends with timer
-			defer close(fired)
-			if next > 0 {
-				_ = d.engine.clock.Sleep(timer, time.Duration(next-d.engine.now())*time.Millisecond)
-			} else {
-				<-timer.Done()
-			}
-		}()
-		select {
-		case <-d.chore:
-		case <-fired:
-		}
-		cancel()
-		<-fired
-		if d.ctx.Err() != nil {
-			return
-		}
-	}
+		return d.engine.doChores(d.ctx)
+	})
 }
 
 // tellThreads tells the channels which threads are no longer ours.

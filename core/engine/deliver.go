@@ -74,9 +74,13 @@ func (e *Engine) outbox(channel string) bool {
 }
 
 // deliveries attempts what is due, until the driver is stopped.
-func (d *driver) deliveries() {
+func (d *driver) deliveries() { d.whenDue(d.due, d.attemptDue) }
+
+// whenDue does what is due, again when the next of it is, and whenever there is news of something new, until the driver is stopped. What is
+// done tells when the next is due, 0 for never.
+func (d *driver) whenDue(news <-chan struct{}, do func() (next int64, err error)) {
 	for {
-		next, err := d.attemptDue()
+		next, err := do()
 		if err != nil {
 			next = d.engine.now() + retryAfter.Milliseconds()
 		}
@@ -91,7 +95,7 @@ func (d *driver) deliveries() {
 			}
 		}()
 		select {
-		case <-d.due:
+		case <-news:
 		case <-fired:
 		}
 		cancel()
