@@ -217,7 +217,7 @@ func (l *link) try(ctx context.Context, actor core.Actor) (*wire.Client, error) 
 	if err != nil {
 		return nil, err
 	}
-	c, answer, err := wire.NewClient(ctx, conn, hello{l.options.Version, actor, token})
+	c, answer, err := l.hello(ctx, conn, hello{l.options.Version, actor, token})
 	if _, lost := errors.AsType[*wire.LostError](err); lost {
 		return nil, errAway // it was on its way out
 	}
@@ -368,6 +368,7 @@ func (l *link) terminate(ctx context.Context) (pid int, err error) {
 	if err := syscall.Kill(peer.PID, syscall.SIGTERM); err != nil {
 		return 0, core.Errorf(core.CodeStoreIO, "the owner of the store (pid %d) cannot be asked to go: %w", peer.PID, err)
 	}
+	_ = syscall.Kill(peer.PID, syscall.SIGCONT) // one that is suspended would not hear of it
 	return peer.PID, nil
 }
 

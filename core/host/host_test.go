@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -305,6 +306,35 @@ func TestStoreIsHeld(t *testing.T) {
 	require.NoError(t, held.Close())
 }
 
+// hasty is a clock on which ten seconds are over at once.
+type hasty struct{}
+
+func (hasty) Now() time.Time { return time.Now() }
+
+func (hasty) Sleep(ctx context.Context, d time.Duration) error {
+	if d == 10*time.Second {
+		return nil
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// An owner that takes the connection and then says nothing, since it is suspended, is named and holds up nobody for ever.
+func TestOwnerThatSaysNothing(t *testing.T) {
+	o := options(t)
+	listener, err := net.Listen("unix", filepath.Join(o.Dir, "cordboard.sock"))
+	require.NoError(t, err)
+	defer listener.Close()
+	held, err := host.Own(t.Context(), o)
+	require.NoError(t, err)
+	defer held.Close()
+	o.Clock = hasty{}
+	for _, open := range []func(context.Context, host.Options) (*host.Host, error){host.Read, host.Attach} {
+		_, err := open(t.Context(), o)
+		assert.ErrorContains(t, err, fmt.Sprintf("the owner of the store (pid %d) does not answer for 10s", os.Getpid()))
+	}
+}
+
 // An owner that cannot start says why to whoever wanted it, and is not started for ever.
 func TestOwnerFails(t *testing.T) {
 	o := options(t)
@@ -344,6 +374,18 @@ func TestStopMakesWay(t *testing.T) {
 	_, err = send(t.Context(), b, "", "again")
 	require.NoError(t, err)
 	require.NoError(t, <-next)
+}
+
+// An owner that is suspended is woken to hear that it is to go.
+func TestStopOfTheSuspended(t *testing.T) {
+	o := options(t)
+	attached(t, o)
+	status, err := host.StatusOf(t.Context(), o)
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(status.PID, syscall.SIGSTOP))
+	pid, err := host.Stop(t.Context(), o)
+	require.NoError(t, err)
+	assert.Equal(t, status.PID, pid)
 }
 
 // Import, export, backup and doctor are the same through an owner.

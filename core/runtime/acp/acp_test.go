@@ -333,6 +333,23 @@ func TestCannotStart(t *testing.T) {
 	require.ErrorIs(t, err, full)
 }
 
+// A program that hears nothing is told of as it ended, not by what the library makes of it.
+func TestDeafProgram(t *testing.T) {
+	r := newRig(t)
+	deaf := filepath.Join(t.TempDir(), "deaf")
+	r.agent.Command = []string{"/bin/sh", "-c", `exec <&-; echo no ears >&2; touch "$0"; exec sleep 100000`, deaf}
+	turn := turnOf("x")
+	turn.Started = func(context.Context, core.Process) error {
+		for {
+			if _, err := os.Stat(deaf); err == nil {
+				return nil
+			}
+		}
+	}
+	_, err := r.Turn(t.Context(), turn, &sink{})
+	require.EqualError(t, err, `the program "/bin/sh" of agent "desk" does not speak the Agent Client Protocol: it ended (signal: terminated): no ears`)
+}
+
 // What a sandbox command is given is the program's own argv, and little of the environment.
 func TestSandbox(t *testing.T) {
 	t.Setenv("MY_SECRET", "s3cret")

@@ -9,6 +9,7 @@ import (
 	osexec "os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -21,7 +22,7 @@ import (
 type program struct {
 	child      *child.Child
 	conn       *sdk.ClientSideConnection
-	stdin      io.Closer
+	stdin      *mouth
 	tail       chan string // the end of what it wrote to standard error, once it has ended
 	session    sdk.SessionId
 	transcript string // sessionId of the transcript that it knows
@@ -53,10 +54,10 @@ func (r *Runtime) start(ctx context.Context, a *Agent, argv []string, t *core.Tu
 		return nil, errors.Join(err, stdin.Close(), in.Close())
 	}
 	_ = in.Close()
-	p := &program{child: c, stdin: stdin, tail: make(chan string, 1), transcript: t.Session.SessionID, fresh: true}
+	p := &program{child: c, stdin: &mouth{WriteCloser: stdin}, tail: make(chan string, 1), transcript: t.Session.SessionID, fresh: true}
 	go func() { p.tail <- child.Tail(c.Stderr) }()
 	answers := &gated{Reader: c.Stdout, open: make(chan struct{})}
-	p.conn = sdk.NewClientSideConnection(&client{p}, stdin, answers)
+	p.conn = sdk.NewClientSideConnection(&client{p}, p.stdin, answers)
 	p.conn.SetLogger(r.options.Log)
 	close(answers.open)
 	if err := r.begin(ctx, p, a, dir, t); err != nil {
@@ -84,6 +85,21 @@ func (r *Runtime) begin(ctx context.Context, p *program, a *Agent, dir string, t
 		}
 	}
 	return p.greet(ctx, a, dir, server, r.options.Version)
+}
+
+// mouth is a program's standard input. The library tells of one that cannot be written to as if the program had answered with an error.
+type mouth struct {
+	io.WriteCloser
+	shut atomic.Bool // a write failed
+}
+
+// Write implements io.Writer.
+func (m *mouth) Write(p []byte) (int, error) {
+	n, err := m.WriteCloser.Write(p)
+	if err != nil {
+		m.shut.Store(true)
+	}
+	return n, err
 }
 
 // gated is read from only once it is open: a connection begins to read when it is made, before it has its logger.
@@ -202,7 +218,7 @@ func (p *program) failed(ctx context.Context, a *Agent, what string, err error) 
 		return context.Cause(ctx)
 	}
 	name := fmt.Sprintf("the program %q of agent %q", a.Command[0], a.ID)
-	if refused, ok := errors.AsType[*sdk.RequestError](err); ok && p.connected() {
+	if refused, ok := errors.AsType[*sdk.RequestError](err); ok && p.connected() && !p.stdin.shut.Load() {
 		return fmt.Errorf("%s %s: %s", name, what, refused.Error())
 	}
 	p.kill()
