@@ -13,7 +13,9 @@ import (
 // task is one session's part of a job. It returns what takes it back, if anything does, and what there is to say of it.
 type task struct {
 	key string
-	do  func(ctx context.Context) (undo *core.Command, note string, err error)
+	// name is what the session is called, title that alone: as they were when the job began, for a deleted one has neither.
+	name, title string
+	do          func(ctx context.Context) (undo *core.Command, note string, err error)
 }
 
 // taskEnd is what came of a task.
@@ -47,6 +49,13 @@ type taskMsg struct {
 func (m *Model) begin(j *job) tea.Cmd {
 	if len(j.tasks) == 0 {
 		return nil
+	}
+	for i := range j.tasks {
+		t := &j.tasks[i]
+		t.name, t.title = m.called(t.key), t.key
+		if h := m.fleet.heads[t.key]; h != nil {
+			t.title = firstOf(safe.Column(h.Title), t.key)
+		}
 	}
 	if len(j.tasks) > 1 {
 		m.open(j)
@@ -110,7 +119,7 @@ func (j *job) summary(m *Model) string {
 	done, failed := len(j.results)-j.failed(), j.failed()
 	text := j.verb + " " + plural(done, "session")
 	if done == 1 && len(j.tasks) == 1 {
-		text = j.verb + " " + firstOf(j.results[0].note, j.tasks[0].key)
+		text = j.verb + " " + firstOf(j.results[0].note, j.tasks[0].title)
 	}
 	if failed > 0 {
 		text += " · " + strconv.Itoa(failed) + " failed"
@@ -168,7 +177,7 @@ func (j *job) lines(m *Model, w int) []string {
 				mark, ground, note = "  ✗ ", k.err, ""
 			}
 		}
-		name, note := safe.Line(t.key), safe.Line(note)
+		name, note := safe.Line(t.name), safe.Line(note)
 		beside := prefixed("  ", note)
 		if safe.Width(mark+name+beside) >= w {
 			beside = ""

@@ -15,7 +15,7 @@ func TestHoldAndRelease(t *testing.T) {
 	c.open("agent:main:main")
 	c.press("H")
 	require.Equal(t, []core.Command{{Hold: &core.Hold{Session: "agent:main:main"}}}, b.Commands())
-	require.Equal(t, "held: agent:main:main · z takes it back", c.footer())
+	require.Equal(t, "held: Mira · z takes it back", c.footer())
 	c.live()
 	require.Contains(t, splitLines(c.view())[0], "1 session held")
 	c.press("r")

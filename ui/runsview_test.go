@@ -54,7 +54,7 @@ func TestAbortAQueuedRun(t *testing.T) {
 	require.Contains(t, c.row("log-sweep is done"), "queued #2")
 	c.press("x")
 	require.Equal(t, []core.Command{{Abort: &core.Abort{Run: "r-q1"}}}, b.Commands())
-	require.Equal(t, "aborted the run of agent:main:main", c.footer())
+	require.Equal(t, "aborted the run of Mira", c.footer())
 	c.live()
 	require.Equal(t, "r-q1", c.rowAtCursor())
 	require.Contains(t, c.row("And tell Jonas."), "⊘ aborted")
