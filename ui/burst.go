@@ -1,10 +1,16 @@
 package ui
 
-import tea "github.com/charmbracelet/bubbletea"
+import (
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
 
 // burstMost is how many different keys that came in one go are taken for keys. More are text that was pasted by a terminal which does not
 // say so, and pasted text is no command (R153).
 const burstMost = 7
+
+const pastedNothing = "pasted text runs no command"
 
 // apart takes keys that came in one go apart: over a slow link a key that is held arrives as "jjjj", and none of them may be lost.
 // Two esc in one go come as alt+esc.
@@ -58,6 +64,71 @@ func (m *Model) pressAll(list []tea.KeyMsg) tea.Cmd {
 	cmds := make([]tea.Cmd, len(list))
 	for i, msg := range list {
 		cmds[i] = m.press(msg)
+	}
+	return tea.Batch(cmds...)
+}
+
+// rush is keys that came faster than anybody types: a slow link that delivers what was typed, or text pasted by a terminal that does not say
+// so, word by word. They wait until it is known which.
+type rush struct {
+	last  time.Time
+	keys  []tea.KeyMsg
+	turns int // times that a key differed from the one before
+	flood bool
+	due   bool // a timer looks after it
+}
+
+const (
+	rushGap   = 5 * time.Millisecond
+	rushMost  = 12 // turns that are still taken for typing
+	rushQuiet = 15 * time.Millisecond
+)
+
+type rushMsg struct{}
+
+// take presses a key, or lets it wait where it came in a rush among commands. Text fields take all that comes.
+func (m *Model) take(msg tea.KeyMsg) tea.Cmd {
+	r, now := &m.rush, m.env.Now()
+	gap := now.Sub(r.last)
+	r.last = now
+	switch {
+	case msg.String() == "ctrl+c":
+		r.keys, r.flood = nil, false
+		return m.pressAll(apart(msg))
+	case !r.due && (m.typing() || gap <= 0 || gap >= rushGap): // a clock that stands still tells nothing
+		return m.pressAll(apart(msg))
+	}
+	for _, key := range apart(msg) {
+		if n := len(r.keys); n > 0 && r.keys[n-1].String() != key.String() {
+			r.turns++
+		}
+		r.keys = append(r.keys, key)
+	}
+	if r.turns > rushMost {
+		r.keys, r.turns, r.flood = nil, 0, true
+	}
+	if r.due {
+		return nil
+	}
+	r.due = true
+	return m.seams.after(rushQuiet, rushMsg{})
+}
+
+// apply presses what waited, once it is quiet, unless it was text.
+func (rushMsg) apply(m *Model) tea.Cmd {
+	r := &m.rush
+	if m.env.Now().Sub(r.last) < rushGap {
+		return m.seams.after(rushQuiet, rushMsg{})
+	}
+	keys, flood := r.keys, r.flood
+	r.keys, r.turns, r.flood, r.due = nil, 0, false, false
+	if flood {
+		m.said, m.barsDirty = pastedNothing, true
+		return nil
+	}
+	var cmds []tea.Cmd
+	for _, key := range keys {
+		cmds = append(cmds, m.press(key), m.settle())
 	}
 	return tea.Batch(cmds...)
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/stretchr/testify/require"
@@ -90,4 +91,31 @@ func TestHowAMessageFaresInASmallWindow(t *testing.T) {
 	c.press("ctrl+s")
 	require.Contains(t, c.view(), "queued")
 	require.Less(t, strings.Index(c.view(), "queued"), strings.Index(c.view(), "to  "), c.view())
+}
+
+// Text that is pasted word by word, by a terminal that does not say so, runs no command; keys that a slow link delivers together do (R153).
+func TestPastedWordsRunNothing(t *testing.T) {
+	rush := func(c *console, keys ...string) {
+		for _, key := range keys {
+			c.now = c.now.Add(time.Millisecond)
+			c.press(key)
+		}
+		c.elapse(time.Second)
+		c.elapse(time.Second)
+	}
+	b := talkBoard()
+	c := newConsole(t, b, 100, 30)
+	c.open(talkMain)
+	before := c.m.tree.selected()
+	c.now = c.now.Add(time.Second)
+	rush(c, strings.Split("k pad the disks, then D K x o and send it all to ops enter", "")...)
+	require.Equal(t, pastedNothing, c.footer())
+	require.Nil(t, c.m.top())
+	require.Empty(t, b.Commands())
+
+	c.open(before)
+	c.now = c.now.Add(time.Second)
+	rush(c, "down", "down", "up", "s", "h", "i")
+	require.Equal(t, "hi", c.form().area.text.text())
+	require.Equal(t, c.m.tree.selected(), c.form().key)
 }

@@ -102,6 +102,7 @@ type Model struct {
 	insp     inspector
 	stand    stand // views in the place of the panes
 	sequence sequence
+	rush     rush
 	layers   []layer // over the panes, the top one last
 	toasts   toasts
 	attire   attire

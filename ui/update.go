@@ -11,7 +11,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
 	case tea.KeyMsg:
-		cmd = tea.Batch(m.pressAll(apart(msg)), m.rememberSoon())
+		cmd = tea.Batch(m.take(msg), m.rememberSoon())
 	case tea.MouseMsg:
 		cmd = m.onMouse(msg)
 	case tea.ResumeMsg:
@@ -109,7 +109,7 @@ func (m *Model) press(msg tea.KeyMsg) tea.Cmd {
 		return m.typeFind(msg)
 	}
 	if msg.Paste || len(msg.Runes) > 1 {
-		m.said = "pasted text runs no command"
+		m.said = pastedNothing
 		return nil // R153
 	}
 	return m.pressKey(msg.String())
