@@ -161,6 +161,9 @@ type Delivery struct {
 	CreatedAt     int64           `json:"createdAt"`
 }
 
+// Kept reports whether the text was delivered by being kept and shown here, since its channel is an outbox (engine.md §5): nobody was told.
+func (d *Delivery) Kept() bool { return d.State == DeliveryDelivered && d.Attempts == 0 }
+
 // AuditEntry is one command of an operator or client (engine.md §7). Rev is the revision that carried it. Who is "operator", a session's
 // key (and " via operator" when he spoke as that session), or channel:sender. Result is "ok", or "denied: " and why: then nothing changed.
 type AuditEntry struct {

@@ -140,7 +140,7 @@ func (m *Model) exchangeFact(s *sheet, key string, x *core.Exchange) {
 }
 
 func (m *Model) deliveryFact(s *sheet, d *core.Delivery) {
-	glyph, word, paint := deliverySign(&s.k.shades, d.State)
+	glyph, word, paint := deliverySign(&s.k.shades, d)
 	s.runs(firstOf(d.Route.Channel, "nowhere"), run{paint, glyph + " " + word}, run{s.k.muted, " · " + ago(m.env.Now(), d.CreatedAt)})
 	if text := firstOf(d.LastError, d.Rule); text != "" && d.State != core.DeliveryDelivered {
 		s.runs("", run{s.k.dim, glance(text)})

@@ -400,7 +400,7 @@ func TestToasts(t *testing.T) {
 	c := newConsole(t, talk(3), 80, 24)
 	c.run(c.m.toast("exported"))
 	c.run(c.m.toast("exported"))
-	c.run(c.m.warn("failed: \x1b[31mred"))
+	c.send(Notice("failed: \x1b[31mred"))
 	require.Equal(t, 1, strings.Count(c.view(), "exported"))
 	require.Contains(t, c.view(), "! failed: ␛[31mred")
 	c.elapse(toastFor)

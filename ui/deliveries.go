@@ -78,7 +78,7 @@ func (v *deliveries) arrange(m *Model) {
 }
 
 func (v *deliveries) text(m *Model, d *core.Delivery) string {
-	_, word, _ := deliverySign(&m.k.shades, d.State)
+	_, word, _ := deliverySign(&m.k.shades, d)
 	return strings.ToLower(strings.Join([]string{
 		word, string(d.State), d.ID, d.RunID, d.SessionKey, m.placed(d.SessionKey), routeWords(d.Route), d.Rule, glance(d.LastError), glance(d.Text),
 	}, "\n"))
@@ -154,7 +154,7 @@ func (v *deliveries) row(m *Model, l *line, k *shades, id string, w int) {
 	if d == nil {
 		return
 	}
-	glyph, word, paint := deliverySign(k, d.State)
+	glyph, word, paint := deliverySign(k, d)
 	cell(l, paint, glyph+" "+word, state)
 	cell(l, k.text, m.placed(d.SessionKey), session)
 	cell(l, k.text, routeWords(d.Route), route)
@@ -170,7 +170,7 @@ func (v *deliveries) sheet(m *Model, s *sheet) {
 	if d == nil {
 		return
 	}
-	glyph, word, paint := deliverySign(&s.k.shades, d.State)
+	glyph, word, paint := deliverySign(&s.k.shades, d)
 	s.runs("state", run{paint, glyph + " " + word})
 	if story := m.deliveryStory(d); story != "" {
 		s.text(s.k.muted, story)
@@ -249,6 +249,8 @@ func cannotRetryDelivery(m *Model) string {
 	switch d := deliveryHere(m); {
 	case d == nil:
 		return "there is no text here"
+	case d.Kept():
+		return "it is kept here: the channel " + d.Route.Channel + " is not configured to go anywhere"
 	case d.State == core.DeliveryDelivered:
 		return "it has arrived"
 	case !canRetry(d):

@@ -51,7 +51,7 @@ func TestDeliveriesOfOneSession(t *testing.T) {
 	c.press("g", "d")
 	require.Equal(t, []string{"d-gave", "d-nowhere"}, c.m.stage().base().rows.ids)
 	c.elapse(tickEvery)
-	b.PutDelivery(core.Delivery{ID: "d-new", SessionKey: "agent:ops:main", Text: "new", State: core.DeliveryDelivered, CreatedAt: at(0)})
+	b.PutDelivery(core.Delivery{ID: "d-new", SessionKey: "agent:ops:main", Text: "new", State: core.DeliveryDelivered, Attempts: 1, CreatedAt: at(0)})
 	c.live()
 	require.Contains(t, c.view(), "new")
 	c.press("s")
@@ -59,4 +59,19 @@ func TestDeliveriesOfOneSession(t *testing.T) {
 	c.onRow("d-lost")
 	c.press("enter")
 	require.Equal(t, "agent:ops:discord:channel:991", c.m.tree.selected())
+}
+
+// A text whose channel goes nowhere was told to nobody: it is kept here, and that is what the view says.
+func TestDeliveryThatIsKeptHere(t *testing.T) {
+	b := floor()
+	b.PutDelivery(core.Delivery{
+		ID: "d-kept", SessionKey: "agent:ops:main", Text: "only here", State: core.DeliveryDelivered, CreatedAt: at(0),
+		Route: core.DeliveryContext{Channel: "irc", To: "#ops"},
+	})
+	c := newConsole(t, b, 120, 30)
+	c.open("agent:ops:main")
+	c.press("g", "d")
+	require.Contains(t, c.row("only here"), "kept here")
+	c.onRow("d-kept")
+	require.Contains(t, cannotRetryDelivery(c.m), "the channel irc is not configured to go anywhere")
 }

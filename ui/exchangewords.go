@@ -136,8 +136,11 @@ func speaker(x *core.Exchange) string {
 }
 
 // deliverySign is how an outbound text stands: glyph, word and ink.
-func deliverySign(k *shades, s core.DeliveryState) (glyph, word string, paint ink) {
-	switch s {
+func deliverySign(k *shades, d *core.Delivery) (glyph, word string, paint ink) {
+	if d.Kept() {
+		return "✓", "kept here", k.muted
+	}
+	switch d.State {
 	case core.DeliveryPending:
 		return "◌", "waiting", k.busy
 	case core.DeliveryAttempting:
@@ -157,12 +160,16 @@ func deliverySign(k *shades, s core.DeliveryState) (glyph, word string, paint in
 	case core.DeliveryExpired:
 		return "⊘", "expired", k.warn
 	}
-	return "·", string(s), k.muted
+	return "·", string(d.State), k.muted
 }
 
 // deliveryStory says in words what a state means and what to do about it.
 func (m *Model) deliveryStory(d *core.Delivery) string {
 	switch d.State {
+	case core.DeliveryDelivered:
+		if d.Kept() {
+			return "The channel " + d.Route.Channel + " is not configured to go anywhere (channels." + d.Route.Channel + "): the text is kept here."
+		}
 	case core.DeliveryPending:
 		if d.Attempts > 0 {
 			return "It could not be sent yet and is tried again."

@@ -91,7 +91,7 @@ func (v *runsView) announceFacts(m *Model, s *sheet, r *core.Run) {
 	d := v.told[r.ID]
 	if d != nil && d.State != core.DeliveryDelivered {
 		var sign string
-		sign, word, paint = deliverySign(&s.k.shades, d.State)
+		sign, word, paint = deliverySign(&s.k.shades, d)
 		word = sign + " " + word
 	}
 	s.runs("announce", run{paint, word})

@@ -198,7 +198,7 @@ func firstSeq(seqs ...uint64) uint64 {
 
 func (m *Model) deliveryScene(d *core.Delivery) scene {
 	k := &m.k.shades
-	glyph, word, paint := deliverySign(k, d.State)
+	glyph, word, paint := deliverySign(k, d)
 	s := scene{
 		id: "delivery " + d.ID, session: d.SessionKey, right: true, at: d.CreatedAt, name: "to " + routeWords(d.Route), state: run{paint, glyph + " " + word},
 		text: strings.Join(slices.DeleteFunc([]string{m.deliveryStory(d), d.LastError, prefixed("Rule: ", d.Rule)}, func(s string) bool { return s == "" }), "\n"), paint: k.muted,

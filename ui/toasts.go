@@ -32,6 +32,11 @@ type toasts struct {
 
 type toastMsg struct{}
 
+// Notice is a message to the console from who opened it: something went wrong beside it, which it tells as a toast.
+type Notice string
+
+func (n Notice) apply(m *Model) tea.Cmd { return m.warn(string(n)) }
+
 // toast tells the operator something in passing. A text that the last one said already only stays longer.
 func (m *Model) toast(text string) tea.Cmd { return m.addToast(toast{text: text}) }
 

@@ -31,6 +31,7 @@ type consoleFlags struct {
 	follow                        string // a running OpenClaw's directory
 	readOnly, accessible, ascii   bool
 	inProcess                     bool
+	news                          <-chan string // told while the console is open; nil = none
 }
 
 func (a *app) addConsoleFlags(c *cobra.Command) {
@@ -217,7 +218,21 @@ func (a *app) runProgram(ctx context.Context, m *ui.Model, s setting, look *ward
 			p.Send(key)
 		}
 	}()
+	over, told := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(told)
+		for {
+			select {
+			case text := <-a.console.news:
+				p.Send(ui.Notice(text))
+			case <-over:
+				return
+			}
+		}
+	}()
 	_, err := p.Run()
+	close(over)
+	<-told
 	<-done
 	switch {
 	case errors.Is(err, tea.ErrProgramPanic):

@@ -18,7 +18,8 @@ func newDeliveries(a *app) *cobra.Command {
 		Use:   "deliveries [KEY|SESSIONID]",
 		Short: "List the texts that went out to channels, or should have",
 		Long: "deliveries lists outbound texts, the newest first. A text is blocked by the send policy, undeliverable when its session has no route, and\n" +
-			"expired when the engine was away for too long; `cordboard retry ID` tries one that gave up, expired or whose fate is unknown again.",
+			"expired when the engine was away for too long. One that is kept here went nowhere: its channel is not configured to (channels.<name>).\n" +
+			"`cordboard retry ID` tries one that gave up, expired or whose fate is unknown again.",
 		Example:           "  cordboard deliveries agent:main:main --state gave-up",
 		Args:              usageArgs(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: oneOf(a.sessionKeys),
@@ -86,9 +87,17 @@ func (a *app) deliveryTable(list []core.Delivery) error {
 		if why == "" {
 			why = d.LastError
 		}
-		t.add(d.ID, d.SessionKey, routeText(d.Route), string(d.State), fmt.Sprint(d.Attempts), instant(d.CreatedAt), why, safe.Cut(safe.Column(d.Text), textCells))
+		t.add(d.ID, d.SessionKey, routeText(d.Route), deliveryState(&d), fmt.Sprint(d.Attempts), instant(d.CreatedAt), why, safe.Cut(safe.Column(d.Text), textCells))
 	}
 	return t.write(a.out, a.width())
+}
+
+// deliveryState is how a text stands, as people read it.
+func deliveryState(d *core.Delivery) string {
+	if d.Kept() {
+		return "kept here"
+	}
+	return string(d.State)
 }
 
 // routeText is a route in a word or two: channel:to, and the thread.

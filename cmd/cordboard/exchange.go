@@ -147,7 +147,7 @@ func (a *app) exchangeStep(out io.Writer, s core.ExchangeStep) {
 
 // deliveryText is the state of a delivery and why.
 func deliveryText(d *core.Delivery) string {
-	text := string(d.State)
+	text := deliveryState(d)
 	if d.Rule != "" {
 		text += " (" + d.Rule + ")"
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cordboard/core"
 	"cordboard/core/host"
 	"cordboard/ui/safe"
 )
@@ -22,14 +21,19 @@ func newFollow(a *app) *cobra.Command {
 		Use:   "follow DIR",
 		Short: "Keep the store up to date with a running OpenClaw's directory",
 		Long: "follow imports DIR and then takes over what changes in it, as it changes, until it is interrupted: a line of a transcript within\n" +
-			"200 ms. It prints a line for every change, with --json an object. Without an owner (see serve) it keeps the store to itself\n" +
-			"meanwhile; to look at what it follows, open the console with `cordboard --follow DIR` instead. DIR is never changed.",
+			"200 ms. It prints a line for every change, with --json an object. The store's owner (see serve) reads DIR, and is started when there\n" +
+			"is none: other verbs and the console go on beside it, and when the owner goes the next one follows on. DIR is never changed.",
 		Args:              usageArgs(cobra.ExactArgs(1)),
 		ValidArgsFunction: onlyDirectories,
 		RunE: func(c *cobra.Command, args []string) error {
-			return inUse(args[0], a.ownFor(c, args[0], func(ctx context.Context, h *host.Host) error {
-				return a.follow(ctx, h, args[0])
-			}))
+			if err := host.CheckSource(args[0]); err != nil { // before a store is made for it
+				return err
+			}
+			h, err := host.AttachMaking(c.Context(), a.options(c))
+			if err != nil {
+				return err
+			}
+			return errors.Join(a.follow(c.Context(), h, args[0]), h.Close())
 		},
 	}
 }
@@ -138,18 +142,18 @@ func listProblems(w io.Writer, list []host.Problem, count int) {
 	}
 }
 
-// followConsole opens the console on the store's owner, or as the one who has the store, with a directory followed beside it.
+// followConsole opens the console with a directory followed beside it, by the store's owner or by the console that is one.
 func (a *app) followConsole(c *cobra.Command) error {
 	if err := host.CheckSource(a.console.follow); err != nil {
 		return err
 	}
-	open := host.OwnOrAttached
+	open := host.AttachMaking
 	if a.console.inProcess {
 		open = a.consoleHost
 	}
 	h, err := open(c.Context(), a.options(c))
 	if err != nil {
-		return inUse(a.console.follow, err)
+		return err
 	}
 	seen := newSightings()
 	ended, err := h.Follow(c.Context(), a.console.follow, host.FollowOptions{Event: seen.add})
@@ -163,31 +167,59 @@ func (a *app) followConsole(c *cobra.Command) error {
 			return errors.Join(err, h.Close())
 		}
 	}
-	err = errors.Join(a.openHost(c, h), a.leave(h), <-ended)
+	over := make(chan error, 1)
+	go func() { // until the host is closed
+		err := <-ended
+		if err != nil {
+			seen.say(safe.Line(a.console.follow) + " is not followed any more: " + safe.Line(err.Error()))
+		}
+		over <- err
+	}()
+	a.console.news = seen.news
+	err = errors.Join(a.openHost(c, h), a.leave(h), <-over)
 	seen.write(a.err)
 	return err
-}
-
-// inUse says what to do when the store that a directory is to be followed into is another process's.
-func inUse(dir string, err error) error {
-	if core.CodeOf(err) != core.CodeStoreLocked {
-		return err
-	}
-	return core.Errorf(core.CodeStoreLocked, "%s cannot be followed, since who follows keeps its store to itself: %w, or give this one a store of its own "+
-		"with --data DIR", safe.Line(dir), err)
 }
 
 // sightings are what a follower told of while a console was on the screen.
 type sightings struct {
 	started  chan struct{} // closed when what was there has been imported
 	once     sync.Once
+	news     chan string // what the console tells at once
 	mu       sync.Mutex
 	problems []host.Problem
 	count    int
 	trouble  string // that lasts
 }
 
-func newSightings() *sightings { return &sightings{started: make(chan struct{})} }
+// waitingNews is how much waits for a console that is busy; what is more is told at the end only.
+const waitingNews = 64
+
+func newSightings() *sightings {
+	return &sightings{started: make(chan struct{}), news: make(chan string, waitingNews)}
+}
+
+// say has the console tell something.
+func (s *sightings) say(text string) {
+	select {
+	case s.news <- text:
+	default:
+	}
+}
+
+// namedProblems is how many problems of an event the console names.
+const namedProblems = 2
+
+// sayProblems has the console tell of problems: each as it is found, of many at once the first.
+func (s *sightings) sayProblems(list []host.Problem) {
+	for i, p := range list {
+		if i == namedProblems && len(list) > namedProblems+1 {
+			s.say(fmt.Sprintf("and %d more problems in the directory that is followed: they are listed when you leave", len(list)-i))
+			return
+		}
+		s.say(p.String())
+	}
+}
 
 func (s *sightings) add(e host.FollowEvent) {
 	s.mu.Lock()
@@ -197,6 +229,7 @@ func (s *sightings) add(e host.FollowEvent) {
 		s.once.Do(func() { close(s.started) })
 	case host.FollowGone, host.FollowFailed:
 		s.trouble = followLine(e)
+		s.say(s.trouble)
 	case host.FollowBack, host.FollowChanged:
 		s.trouble = ""
 	}
@@ -204,6 +237,7 @@ func (s *sightings) add(e host.FollowEvent) {
 	if e.Report != nil {
 		problems = e.Report.Problems
 	}
+	s.sayProblems(problems)
 	s.count += len(problems)
 	s.problems = append(s.problems, problems[:min(len(problems), shownProblems+1-min(len(s.problems), shownProblems+1))]...)
 }

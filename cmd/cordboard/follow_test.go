@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"cordboard/core"
 	"cordboard/core/host"
 )
 
@@ -46,16 +45,22 @@ func TestFollowVerb(t *testing.T) {
 	for _, asJSON := range []bool{false, true} {
 		defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 		dir, transcript := living(t)
-		args := []string{"follow", dir, "--data", filepath.Join(t.TempDir(), "D"), "--config", ""}
+		h := newHome(t)
+		args := []string{"follow", dir, "--data", filepath.Join(h.dir, "D"), "--config", ""}
 		if asJSON {
 			args = append(args, "--json")
 		}
+		path, err := binary()
+		require.NoError(t, err)
 		ctx, interrupt := context.WithCancel(t.Context())
 		in, out := io.Pipe()
 		var errs bytes.Buffer
 		code := make(chan int, 1)
 		go func() {
-			code <- run(ctx, args, streams{in: strings.NewReader(""), out: out, err: &errs, getenv: os.Getenv, width: func() int { return 0 }})
+			code <- run(ctx, args, streams{
+				in: strings.NewReader(""), out: out, err: &errs, getenv: os.Getenv, width: func() int { return 0 }, program: []string{path},
+			})
+			_ = out.Close()
 		}()
 		lines := bufio.NewScanner(in)
 		lines.Buffer(nil, 1<<20)
@@ -124,26 +129,39 @@ func TestSightings(t *testing.T) {
 	assert.Contains(t, out.String(), "failed: disk full\n")
 }
 
-// The built program in a terminal: the console shows what is appended to a file that it follows, other verbs and another follower are
-// told that the store is in use, and q ends it all.
+// The built program in a terminal: the console shows what is appended to a file that it follows, other verbs go on beside it, another
+// follower of the directory is told that it is followed, a broken line is told of when it is found and at the end, and q ends it all.
 func TestConsoleFollows(t *testing.T) {
 	dir, transcript := living(t)
 	h := newHome(t)
 	x := console(t, h, look{w: 140, h: 40}, "--follow", dir)
 	x.sees("Ops desk")
 	x.sees("Done, thanks")
-	for _, args := range [][]string{{"list"}, {"follow", dir}} {
+	for _, beside := range []struct {
+		said string
+		code int
+		args []string
+	}{
+		{"agent:ops:main", exitOK, []string{"list"}},
+		{"agent:main:", exitOK, []string{"new", "main"}},
+		{"is followed already", exitFailed, []string{"follow", dir}},
+	} {
 		path, err := binary()
 		require.NoError(t, err)
-		cmd := exec.CommandContext(t.Context(), path, args...)
+		cmd := exec.CommandContext(t.Context(), path, beside.args...)
 		cmd.Env = h.environment("PATH=" + os.Getenv("PATH"))
-		out, err := cmd.CombinedOutput()
-		require.Error(t, err)
-		assert.Contains(t, string(out), "is in use by another process")
-		assert.Equal(t, args[0] == "follow", strings.Contains(string(out), "a store of its own with --data"))
+		out, _ := cmd.CombinedOutput()
+		assert.Contains(t, string(out), beside.said)
+		assert.Equal(t, beside.code, cmd.ProcessState.ExitCode(), "%v: %s", beside.args, out)
 	}
 	say(t, transcript)
 	x.sees("just said")
+	f, err := os.OpenFile(transcript, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString("{broken\n")
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	x.sees("agents/main/sessions/")
 
 	sessions := filepath.Join(dir, "agents", "fresh", "sessions")
 	write := func(name, text string) {
@@ -175,8 +193,6 @@ func TestConsoleFollows(t *testing.T) {
 func TestFollowNeedsAStateDirectory(t *testing.T) {
 	_, code := cordboard(t, "follow", t.TempDir(), "--data", filepath.Join(t.TempDir(), "D"), "--config", "")
 	assert.Equal(t, exitUsage, code)
-	assert.Equal(t, core.CodeStoreLocked, core.CodeOf(inUse("d", core.Errorf(core.CodeStoreLocked, "busy"))))
-	assert.Equal(t, core.CodeInternal, core.CodeOf(inUse("d", core.Errorf(core.CodeInternal, "no"))))
 }
 
 // A deep link into a directory that is followed for the first time waits for what is there to be imported.

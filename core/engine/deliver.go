@@ -297,6 +297,9 @@ func (b *board) redeliver(a *act, id string) error {
 		return err
 	case !ok:
 		return core.Errorf(core.CodeNotFound, "there is no delivery %q", id)
+	case d.Kept():
+		return core.Errorf(core.CodeConflict, "delivery %s is kept here: the channel %q was not configured to go anywhere when the text came "+
+			"(channels.%[2]s), so there is nothing to try again", d.ID, d.Route.Channel).Because("channels." + d.Route.Channel)
 	case d.State != core.DeliveryGaveUp && d.State != core.DeliveryUnknown && d.State != core.DeliveryExpired:
 		return core.Errorf(core.CodeConflict, "delivery %s is %s: one that gave up, expired or whose fate is unknown can be retried", d.ID, d.State)
 	}

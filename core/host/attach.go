@@ -409,28 +409,6 @@ func (l *link) importDir(ctx context.Context, dir string, o ImportOptions) (repo
 	return report, json.Unmarshal(answer, &report)
 }
 
-// follow has the owner follow a directory until ctx ends.
-func (l *link) follow(ctx context.Context, dir string, o FollowOptions) error {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return fmt.Errorf("%s: %w", dir, err)
-	}
-	_, err = l.ask(ctx, methodFollow, importParams{dir}, func(payload json.RawMessage) {
-		var news followNews
-		switch err := json.Unmarshal(payload, &news); {
-		case err != nil:
-		case news.Event != nil && o.Event != nil:
-			o.Event(*news.Event)
-		case news.Progress != nil && o.Progress != nil:
-			o.Progress(*news.Progress)
-		}
-	})
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
 // stream has the owner send what it writes in pieces.
 func (l *link) stream(ctx context.Context, method string, params any, w io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)

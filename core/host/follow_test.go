@@ -95,3 +95,80 @@ func TestFollowRefuses(t *testing.T) {
 	_, err = h.Follow(t.Context(), fleet, host.FollowOptions{})
 	assert.Equal(t, core.CodeReadOnly, core.CodeOf(err))
 }
+
+// followed follows a directory through the owner and returns what is told, the system's lack of notifications left out.
+func followed(t *testing.T, h *host.Host, dir string) (next func() host.FollowEvent, stop func()) {
+	t.Helper()
+	events := make(chan host.FollowEvent, 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended, err := h.Follow(ctx, dir, host.FollowOptions{Event: func(e host.FollowEvent) { events <- e }})
+	require.NoError(t, err)
+	next = func() host.FollowEvent {
+		for e := range events {
+			if e.Kind != host.FollowBlind {
+				return e
+			}
+		}
+		return host.FollowEvent{}
+	}
+	return next, func() {
+		cancel()
+		require.NoError(t, <-ended)
+	}
+}
+
+// Following starts an owner where there is none and makes the store, one of a name too; the follower is a client of the owner's, and when
+// that is killed the next one follows on: what was written meanwhile is told of, and so is what comes after.
+func TestFollowGoesOnWithTheNextOwner(t *testing.T) {
+	o := place(t)
+	dir := copyFleet(t)
+	_, err := host.Attach(t.Context(), o)
+	require.Equal(t, core.CodeStoreMissing, core.CodeOf(err))
+	h, err := host.AttachMaking(t.Context(), o)
+	require.NoError(t, err)
+	next, stop := followed(t, h, dir)
+	assert.Equal(t, 23, next().Report.Sessions.Added)
+	status, err := host.StatusOf(t.Context(), o)
+	require.NoError(t, err)
+	assert.Equal(t, 1, status.Clients, "the follower keeps the owner from going")
+
+	files, err := filepath.Glob(filepath.Join(dir, "agents", "ops", "sessions", "*.jsonl"))
+	require.NoError(t, err)
+	say := func(text string) {
+		file, err := os.OpenFile(files[0], os.O_APPEND|os.O_WRONLY, 0)
+		require.NoError(t, err)
+		_, err = file.WriteString(`{"type":"message","message":{"role":"user","content":"` + text + `","timestamp":1796029200000}}` + "\n")
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+	}
+	killed(t, o)
+	say("while nobody followed")
+	again := next()
+	for again.Kind != host.FollowStarted { // the first owner may have seen it
+		again = next()
+	}
+	say("afterwards")
+	changed := next()
+	assert.Equal(t, host.FollowChanged, changed.Kind)
+	require.Len(t, changed.Changes, 1)
+	stop()
+	require.NoError(t, h.Close())
+}
+
+// A directory that went away with the owner is waited for.
+func TestFollowWaitsForADirectoryWithTheNextOwner(t *testing.T) {
+	o := place(t)
+	dir := copyFleet(t)
+	h, err := host.AttachMaking(t.Context(), o)
+	require.NoError(t, err)
+	next, stop := followed(t, h, dir)
+	assert.Equal(t, host.FollowStarted, next().Kind)
+	require.NoError(t, os.Rename(dir, dir+".away"))
+	killed(t, o)
+	assert.Equal(t, host.FollowGone, next().Kind)
+	require.NoError(t, os.Rename(dir+".away", dir))
+	for next().Kind != host.FollowStarted {
+	}
+	stop()
+	require.NoError(t, h.Close())
+}

@@ -4,6 +4,7 @@
 //
 //	Read     the owner's board when there is an owner, else the store read-only      read verbs, the console with --readonly
 //	Attach   the owner's board; an owner is started when there is none               console, verbs that write
+//	AttachMaking  likewise, and a named store is made when there is none             following a directory
 //	Own      the store for this process alone, no engine running                     import without an owner, demo, bench
 //	Serve      be the owner
 //	InProcess  be the owner beside other work                                           demo, the console with --in-process
@@ -91,6 +92,18 @@ func Attach(ctx context.Context, o Options) (*Host, error) {
 	if o.Dir != "" && !Exists(o) {
 		return nil, noStore(o)
 	}
+	return attach(ctx, o)
+}
+
+// AttachMaking is Attach for who brings something to keep: a store that is not there yet is made, a named one too.
+func AttachMaking(ctx context.Context, o Options) (*Host, error) {
+	if _, _, err := o.effective(); err != nil {
+		return nil, err
+	}
+	return attach(ctx, o)
+}
+
+func attach(ctx context.Context, o Options) (*Host, error) {
 	l := newLink(o, true)
 	if err := l.probe(ctx); err != nil {
 		return nil, err

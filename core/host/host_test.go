@@ -518,9 +518,9 @@ func TestFollowThroughAnOwner(t *testing.T) {
 
 	second, err := host.OwnOrAttached(t.Context(), o)
 	require.NoError(t, err)
-	twice, err := second.Follow(t.Context(), dir, host.FollowOptions{})
-	require.NoError(t, err)
-	assert.Equal(t, core.CodeConflict, core.CodeOf(<-twice))
+	_, err = second.Follow(t.Context(), dir, host.FollowOptions{})
+	assert.Equal(t, core.CodeConflict, core.CodeOf(err))
+	assert.ErrorContains(t, err, "is followed already")
 	require.NoError(t, second.Close())
 
 	cancel()

@@ -107,7 +107,7 @@ func (c *session) importDir(ctx context.Context, r wire.Request) (any, error) {
 	}})
 }
 
-// followNews is one of what a follower tells.
+// followNews is one of what a follower tells. The first holds nothing: it says that the directory is followed.
 type followNews struct {
 	Event    *FollowEvent    `json:"event,omitempty"`
 	Progress *ImportProgress `json:"progress,omitempty"`
@@ -132,6 +132,7 @@ func (c *session) follow(ctx context.Context, r wire.Request) (any, error) {
 		}
 	}
 	ended, err := c.server.follows.start(ctx, source, func(ctx context.Context) error {
+		tell(followNews{})
 		return openclaw.Follow(ctx, c.server.store, source, FollowOptions{
 			Event: func(e FollowEvent) { tell(followNews{Event: &e}) }, Progress: func(p ImportProgress) { tell(followNews{Progress: &p}) },
 		})
