@@ -78,7 +78,7 @@ func TestARealExchange(t *testing.T) {
 		"request", "  > round 1", "turn 1", "  > turn 2", "turn 3", "  > turn 4", "turn 5", "  > announce", "  > to slack · channel:ops", "the end",
 	}, c.scenesIn())
 	require.Contains(t, c.view(), "All 5 turns were taken. ops/main wrote what its chat is told.")
-	require.Contains(t, c.row("to slack"), "✓ delivered")
+	require.Contains(t, c.row("to slack"), "✓ kept here")
 	c.press("down", "down", "enter")
 	require.Equal(t, "agent:main:main", c.m.trans.key)
 	require.Equal(t, core.RoleAssistant, c.m.trans.current().Role)
@@ -93,7 +93,7 @@ func TestARealExchange(t *testing.T) {
 	c.press("esc", "esc", "esc", "esc")
 	c.open("agent:ops:main")
 	insp := c.pane(paneInspector)
-	for _, want := range []string{"Exchanges", "✓ announced", "Deliveries", "✓ delivered"} {
+	for _, want := range []string{"Exchanges", "✓ announced", "Deliveries", "✓ kept here"} {
 		require.Contains(t, insp, want)
 	}
 }
