@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -88,17 +89,17 @@ type rushMsg struct{}
 
 // take presses a key, or lets it wait where it came in a rush among commands. Text fields take all that comes.
 func (m *Model) take(msg tea.KeyMsg) tea.Cmd {
-	r, now := &m.rush, m.env.Now()
+	r, now, keys := &m.rush, m.env.Now(), apart(msg)
 	gap := now.Sub(r.last)
 	r.last = now
 	switch {
 	case msg.String() == "ctrl+c":
 		r.keys, r.flood = nil, false
-		return m.pressAll(apart(msg))
-	case !r.due && (m.typing() || gap <= 0 || gap >= rushGap): // a clock that stands still tells nothing
-		return m.pressAll(apart(msg))
+		return m.pressAll(keys)
+	case !r.due && (m.typing() || !several(keys) && (gap <= 0 || gap >= rushGap)): // a clock that stands still tells nothing
+		return m.pressAll(keys)
 	}
-	for _, key := range apart(msg) {
+	for _, key := range keys {
 		if n := len(r.keys); n > 0 && r.keys[n-1].String() != key.String() {
 			r.turns++
 		}
@@ -112,6 +113,11 @@ func (m *Model) take(msg tea.KeyMsg) tea.Cmd {
 	}
 	r.due = true
 	return m.seams.after(rushQuiet, rushMsg{})
+}
+
+// several reports whether keys that came in one go are different ones.
+func several(keys []tea.KeyMsg) bool {
+	return slices.ContainsFunc(keys, func(k tea.KeyMsg) bool { return k.String() != keys[0].String() })
 }
 
 // apply presses what waited, once it is quiet, unless it was text.

@@ -242,7 +242,7 @@ func TestKeysAtOnce(t *testing.T) {
 	b := c.withOutside()
 	for keys, want := range map[string]string{"KKy": "message 98", "Gy": "message 100", "KKJy": "message 99"} {
 		c.press("home", "end")
-		c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(keys)})
+		c.together(keys)
 		require.Equal(t, want, b.taken(t), keys)
 	}
 }

@@ -14,7 +14,7 @@ func TestHastyKeysMeanTheSessionTheyChose(t *testing.T) {
 	for name, press := range map[string]func(c *console, last rune){
 		"one by one": func(c *console, last rune) { c.press("j", string(last)) },
 		"in one go": func(c *console, last rune) {
-			c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{'j', last}})
+			c.together("j" + string(last))
 		},
 		"while a sequence waits": func(c *console, last rune) { c.press("j", "j", "k", "g", string(last)) },
 	} {
@@ -108,7 +108,8 @@ func TestPastedWordsRunNothing(t *testing.T) {
 	c.open(talkMain)
 	before := c.m.tree.selected()
 	c.now = c.now.Add(time.Second)
-	rush(c, strings.Split("k pad the disks, then D K x o and send it all to ops enter", "")...)
+	c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("pad")})
+	rush(c, strings.Split(" the disks, then D K x o and send it all to ops enter", "")...)
 	require.Equal(t, pastedNothing, c.footer())
 	require.Nil(t, c.m.top())
 	require.Empty(t, b.Commands())

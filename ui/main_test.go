@@ -157,6 +157,12 @@ func (c *console) press(keys ...string) {
 	}
 }
 
+// together sends keys in one go, and lets the time pass in which they might turn out to be text.
+func (c *console) together(keys string) {
+	c.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(keys)})
+	c.elapse(rushQuiet)
+}
+
 // typed presses every rune of a text.
 func (c *console) typed(text string) {
 	for _, r := range text {
