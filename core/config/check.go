@@ -17,6 +17,7 @@ func (r *reader) check(c *Config) {
 	r.checkPolicy(c)
 	r.checkAgents(c)
 	r.checkOutside(c)
+	r.checkReach(c)
 	r.checkServers(c)
 	r.checkSubagentTools(c)
 	r.checkGateway(c.Gateway)
@@ -85,6 +86,7 @@ func (r *reader) checkAgents(c *Config) {
 		r.checkAgent(c, path, a.Model, a.Runtime, a.Subagents)
 		full := c.Agents.Defaults.fill(a)
 		r.checkSandbox(path, full.Runtime, full.Sandbox)
+		r.checkAsked(c, path, full)
 	}
 	d := c.Agents.Defaults
 	r.checkAgent(c, "agents.defaults", d.Model, d.Runtime, d.Subagents.Subagents)
@@ -128,6 +130,43 @@ func (r *reader) checkModel(c *Config, path string, m Model) {
 	}
 }
 
+// checkAsked: a runtime that asks a provider needs a model of one (engine.md §3). A model that its provider does not list is asked all the same.
+func (r *reader) checkAsked(c *Config, path string, a Agent) {
+	if a.Runtime.Type != RuntimeOpenAI {
+		return
+	}
+	provider, _, _ := strings.Cut(a.Model.Primary, "/")
+	switch _, known := c.Models.Providers[provider]; {
+	case known:
+	case provider == RuntimeEcho:
+		r.warn(r.at(path), "runtime openai needs a model of models.providers, and its model is %s: write model: \"provider/model\"", quote(a.Model.Primary))
+	default:
+		r.warn(r.at(path), "runtime openai has nobody to ask: its model is %s, and models.providers has no %s", quote(a.Model.Primary), quote(provider))
+	}
+}
+
+// checkReach warns about agents of tools.agentToAgent.allow that there are none of.
+func (r *reader) checkReach(c *Config) {
+	ids := []string{c.DefaultAgent()}
+	for _, a := range c.Agents.List {
+		ids = append(ids, a.ID)
+	}
+	for i, pattern := range c.Tools.AgentToAgent.Allow {
+		if !slices.ContainsFunc(ids, func(id string) bool { return globbed(pattern, id) }) {
+			r.warn(r.at(json5.Index("tools.agentToAgent.allow", i)), "%s matches no agent of agents.list", quote(pattern))
+		}
+	}
+}
+
+// globbed reports whether an agent's id is what a pattern says, where * stands for anything.
+func globbed(pattern, id string) bool {
+	parts := strings.Split(pattern, "*")
+	for i, part := range parts {
+		parts[i] = regexp.QuoteMeta(part)
+	}
+	return regexp.MustCompile("^" + strings.Join(parts, ".*") + "$").MatchString(id)
+}
+
 // checkSandbox: a local agent in a sandbox needs the command that makes it one (engine.md §3).
 func (r *reader) checkSandbox(path string, rt Runtime, s Sandbox) {
 	if s.Mode != SandboxOff && rt.local() && !runnable(s.Command) {
@@ -141,6 +180,9 @@ func (r *reader) checkOutside(c *Config) {
 		path := json5.Join("models.providers", name)
 		if p.BaseURL == "" {
 			r.problem(r.at(path), "needs a baseUrl")
+		}
+		if _, left := r.doc.Find(path + ".apiKey"); left == "" && p.APIKeyEnv == "" {
+			r.warn(r.at(path+".apiKey"), "is not read, so requests go out without a key: write apiKeyEnv: the name of an environment variable that holds it")
 		}
 		seen := map[string]bool{}
 		for i, m := range p.Models {

@@ -77,9 +77,9 @@ func TestGoodValues(t *testing.T) {
 			c.Agents.Defaults.Model.Primary, c.Agents.Defaults.Runtime.Type = "a/b/c", "manual"
 			c.Models.Providers = map[string]config.Provider{"a": {BaseURL: "http://h/v1", Models: []config.ModelDef{{ID: "b/c"}}}}
 		}},
-		{"agent ids and globs are lower case", `{tools: {agentToAgent: {enabled: true, allow: ["Work", "R*"]}},
+		{"agent ids and globs are lower case", `{tools: {agentToAgent: {enabled: true, allow: ["Work", "W*"]}},
 			agents: {list: [{id: "Work", subagents: {allowAgents: ["WORK", "*"]}}]}}`, func(c *config.Config) {
-			c.Tools.AgentToAgent = config.AgentToAgent{Enabled: true, Allow: []string{"work", "r*"}}
+			c.Tools.AgentToAgent = config.AgentToAgent{Enabled: true, Allow: []string{"work", "w*"}}
 			c.Agents.List = []config.Agent{{ID: "work", Subagents: config.Subagents{AllowAgents: []string{"work", "*"}}}}
 		}},
 		{"durations are Go's", `{engine: {resumeWithin: "1h30m", drain: "0s"}}`, func(c *config.Config) {
@@ -276,6 +276,18 @@ func TestWarnings(t *testing.T) {
 		{
 			"model that is not there", `{agents: {list: [{id: "a", model: "x/y"}]}}`,
 			`c.json5:1:28: agents.list[0].model: the model "x/y" is not in models.providers`,
+		},
+		{
+			"a key in place of its variable", `{models: {providers: {p: {baseUrl: "http://h", apiKey: "sk-1"}}}}`,
+			"c.json5:1:48: models.providers.p.apiKey: is not read, so requests go out without a key: write apiKeyEnv: the name of an environment variable that holds it",
+		},
+		{
+			"a model that nobody asks", `{agents: {list: [{id: "a", runtime: "openai"}]}}`,
+			`c.json5:1:18: agents.list[0]: runtime openai needs a model of models.providers, and its model is "echo/echo": write model: "provider/model"`,
+		},
+		{
+			"reach of an agent that is not there", `{agents: {list: [{id: "ops"}]}, tools: {agentToAgent: {allow: ["o*", "*s", "ops", "*", "opps"]}}}`,
+			`c.json5:1:88: tools.agentToAgent.allow[4]: "opps" matches no agent of agents.list`,
 		},
 		{
 			"pattern for nothing", `{logging: {redactPatterns: ["a*"]}}`,

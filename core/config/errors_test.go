@@ -22,6 +22,10 @@ func TestMistakes(t *testing.T) {
 		{"other case", `{session: {mainkey: "x"}}`, `1:12: session.mainkey: unknown key with value (not shown): did you mean mainKey?`},
 		{"swapped letters", `{tools: {sessions: {visiblity: "all"}}}`, `1:21: tools.sessions.visiblity: unknown key with value "all": did you mean visibility?`},
 		{"key that lives elsewhere", `{session: {visibility: "all"}}`, `1:12: session.visibility: unknown key with value "all": did you mean tools.sessions.visibility?`},
+		{
+			"part of a key of the same object", `{session: {sendPolicy: {rules: [{action: "deny", match: {key: "x"}}]}}}`,
+			`1:58: session.sendPolicy.rules[0].match.key: unknown key with value (not shown): did you mean keyPrefix?`,
+		},
 		{"nothing near", `{store: {compress: true}}`, `1:10: store.compress: unknown key with value true: allowed here are mirror, retention`},
 		{"close to a key of OpenClaw's", `{gateway: {prot: 1}}`, `1:12: gateway.prot: unknown key with value 1: did you mean OpenClaw's port, which has no effect here?`},
 		{

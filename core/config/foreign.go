@@ -87,7 +87,7 @@ func foreignNotes() map[string]string {
 		"gateway.port":                    "cordboard's key is gateway.listen",
 		"gateway.tls.certPath":            "cordboard's key is gateway.tls.cert",
 		"gateway.tls.keyPath":             "cordboard's key is gateway.tls.key",
-		"models.providers.*.apiKey":       "cordboard names an environment variable in apiKeyEnv",
+		"models.providers.*.apiKey":       "write apiKeyEnv: the name of an environment variable that holds the key",
 		"session.maintenance":             "cordboard's key is store.retention",
 	}
 }

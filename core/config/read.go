@@ -186,7 +186,7 @@ func (r *reader) strange(n *node, path string, at spot, m json5.Member) {
 		return
 	}
 	message := "unknown key with value " + display(m.Value, secretLike(at.path))
-	guess := cmp.Or(core.Nearest(m.Name, append(n.names(), known...)), r.elsewhere(m.Name))
+	guess := cmp.Or(core.Nearest(m.Name, append(n.names(), known...)), partOf(m.Name, n.names()), r.elsewhere(m.Name))
 	switch {
 	case guess == "":
 		message += ": allowed here are " + strings.Join(n.names(), ", ")
@@ -196,6 +196,17 @@ func (r *reader) strange(n *node, path string, at spot, m json5.Member) {
 		message += ": did you mean " + guess + "?"
 	}
 	r.add(at, n.names(), message)
+}
+
+// partOf is the first name that has the word in it as a word of its own, as keyPrefix has key, or "".
+func partOf(word string, names []string) string {
+	for _, name := range names {
+		head, rest := strings.ToLower(word), strings.ToLower(name)
+		if len(head) >= 3 && (strings.HasPrefix(rest, head) || strings.HasSuffix(rest, head)) {
+			return name
+		}
+	}
+	return ""
 }
 
 // elsewhere is the only path of ours that ends with the name, or "".
