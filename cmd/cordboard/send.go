@@ -217,7 +217,24 @@ func (a *app) await(ctx context.Context, b core.Board, run string, seconds int) 
 	if err != nil {
 		return err
 	}
-	return a.sent(answerOf(page.Runs[0], page.Reply, wait))
+	r := page.Runs[0]
+	answer := answerOf(r, page.Reply, wait)
+	if r.State == core.RunQueued {
+		x, _ := b.Explain(ctx, core.Question{Message: &core.MessageQuestion{To: r.SessionKey}}) // a board that cannot say leaves it open
+		answer.Error = fmt.Sprintf("no reply within %s: %s", wait, whyQueued(x.Message))
+	}
+	return a.sent(answer)
+}
+
+// whyQueued says what a run that has not started waits for.
+func whyQueued(p *core.Prospect) string {
+	switch {
+	case p != nil && p.Held != "":
+		return "it is held (" + p.Held + ") and starts when `cordboard release` lets it"
+	case p != nil && (p.Live != "" || p.Queued > 1):
+		return "it is queued behind another run and goes on"
+	}
+	return "it has not started yet and does as soon as it can" // no slot is free, or the store cannot be written just now
 }
 
 func answerOf(r core.Run, reply string, waited time.Duration) sendAnswer {
@@ -233,11 +250,7 @@ func answerOf(r core.Run, reply string, waited time.Duration) sendAnswer {
 		}
 	default:
 		answer.Status = "timeout"
-		doing := "it runs"
-		if r.State == core.RunQueued {
-			doing = "it is queued behind another run"
-		}
-		answer.Error = fmt.Sprintf("no reply within %s: %s and goes on", waited, doing)
+		answer.Error = fmt.Sprintf("no reply within %s: it runs and goes on", waited)
 	}
 	return answer
 }
