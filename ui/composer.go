@@ -172,6 +172,9 @@ func (c *composer) draw(m *Model) []string {
 func (c *composer) note(m *Model) string {
 	switch p := &c.prospect; {
 	case c.flight != nil && (c.flight.state != flightOver || c.field.text() == ""):
+		if why := m.holding(c.flight); why != "" {
+			return safe.Line(why)
+		}
 		return safe.Line(c.flight.status(m.env.Now()))
 	case p.err != nil:
 		return ""

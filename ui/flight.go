@@ -210,7 +210,11 @@ func (msg awaitedMsg) apply(m *Model) tea.Cmd {
 	if m.launcherOf(f) != nil {
 		return nil
 	}
-	return m.toast("no reply yet from " + m.nameFor(f.to) + ": the run is still running, its reply will be in the transcript")
+	state := "running"
+	if !f.began {
+		state = "queued"
+	}
+	return m.toast("no reply yet from " + m.nameFor(f.to) + ": the run is still " + state + inBrackets(m.holding(f)) + ", its reply will be in the transcript")
 }
 
 func (msg awaitAgainMsg) apply(m *Model) tea.Cmd {
@@ -361,6 +365,14 @@ func (f *flight) taken() string {
 		return "was delivered"
 	}
 	return "was accepted"
+}
+
+// holding is what keeps a message from being worked on, "" when nothing does.
+func (m *Model) holding(f *flight) string {
+	if !f.live() || f.began {
+		return ""
+	}
+	return m.heldBy(f.to)
 }
 
 // standing is how a live flight stands, as part of a sentence.

@@ -120,3 +120,21 @@ func TestPastedWordsRunNothing(t *testing.T) {
 	require.Equal(t, "hi", c.form().area.text.text())
 	require.Equal(t, c.m.tree.selected(), c.form().key)
 }
+
+// A message that waits because its session is held says so: nobody waits for a reply that cannot come.
+func TestAMessageToAHeldSession(t *testing.T) {
+	b := talkBoard()
+	c := newConsole(t, b, 100, 30)
+	c.open(talkMain)
+	c.press("H")
+	c.live()
+	c.press("s")
+	c.typed("hello")
+	c.press("ctrl+s")
+	c.live()
+	require.Contains(t, c.view(), "It waits: the session is held: H lets it go")
+	c.slowly("esc")
+	c.elapse(time.Minute)
+	c.press("C")
+	require.Contains(t, c.view(), "the session is held: H lets it go")
+}

@@ -127,9 +127,12 @@ func (f *sendForm) outcomeLines(m *Model, w int) []string {
 	k.shades = m.k.panel
 	x := f.flight
 	s := &sheet{k: &k, w: w}
+	if why := m.holding(x); why != "" {
+		s.text(k.warn, "It waits: "+why)
+	}
 	switch {
 	case x.state == flightAwaited && x.fault != nil:
-		s.text(k.warn, "The board does not answer, asking again: "+x.fault.Error())
+		s.text(k.warn, "The owner of the store does not answer, asking again: "+x.fault.Error())
 	case x.state == flightOn:
 		s.text(k.text, "No reply yet. The message "+x.taken()+" and the run goes on; its reply will be in the transcript.")
 		s.text(k.muted, "w waits again · l lets it run")

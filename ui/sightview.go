@@ -62,7 +62,7 @@ func (m *Model) sightSheet(s *sheet, key string) {
 	s.text(s.k.accent2, m.sight.viewpoint)
 	v, told := m.sight.hidden[key]
 	if !told {
-		s.fact("", s.k.muted, "the board has not told yet why")
+		s.fact("", s.k.muted, "why is not known yet")
 		return
 	}
 	s.verdict(v)

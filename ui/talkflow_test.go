@@ -67,7 +67,7 @@ func TestTheOwnerGoesAway(t *testing.T) {
 	lost := core.Errorf(core.CodeInternal, "the owner of the store went away")
 	b.Fail(lost)
 	c.elapse(time.Second)
-	require.Contains(t, c.view(), "The board does not answer, asking again: the owner of the store went away")
+	require.Contains(t, c.view(), "The owner of the store does not answer, asking again: the owner of the store went away")
 	c.press("n")
 	c.typed("second, not sent yet")
 	c.elapse(time.Second)
