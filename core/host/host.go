@@ -86,9 +86,6 @@ func Read(ctx context.Context, o Options) (*Host, error) {
 // Attach returns the owner's host and starts an owner when there is none. The default store is made when there is none; a directory that
 // was named and holds none is CodeStoreMissing, for it may have been mistyped.
 func Attach(ctx context.Context, o Options) (*Host, error) {
-	if _, _, err := o.effective(); err != nil {
-		return nil, err // the owner would say so too, but only to its log
-	}
 	if o.Dir != "" && !Exists(o) {
 		return nil, noStore(o)
 	}
@@ -96,18 +93,20 @@ func Attach(ctx context.Context, o Options) (*Host, error) {
 }
 
 // AttachMaking is Attach for who brings something to keep: a store that is not there yet is made, a named one too.
-func AttachMaking(ctx context.Context, o Options) (*Host, error) {
-	if _, _, err := o.effective(); err != nil {
-		return nil, err
-	}
-	return attach(ctx, o)
-}
+func AttachMaking(ctx context.Context, o Options) (*Host, error) { return attach(ctx, o) }
 
+// attach looks for an owner, or starts one. One that lives keeps the config that it had before the file was broken (config.md); one that is
+// started would say what is wrong with the file to its log alone.
 func attach(ctx context.Context, o Options) (*Host, error) {
-	l := newLink(o, true)
+	_, _, broken := o.effective()
+	l := newLink(o, broken == nil)
 	if err := l.probe(ctx); err != nil {
+		if broken != nil && (errors.Is(err, errNoOwner) || core.CodeOf(err) == core.CodeConfig) {
+			err = broken
+		}
 		return nil, err
 	}
+	l.starts = true
 	return &Host{owner: l}, nil
 }
 

@@ -61,6 +61,11 @@ func TestConfigReloads(t *testing.T) {
 	assert.Contains(t, broken.News, "broken, the one before it is in force")
 	assert.Contains(t, broken.News, "lst")
 	assert.Equal(t, []string{"main", "late"}, agentIDs(t, b))
+	another := attached(t, o)
+	assert.Equal(t, []string{"main", "late"}, agentIDs(t, another), "who comes now is let in")
+	elsewhere := withConfig(t, `{ agents: { lst: [] } }`)
+	_, err = host.Attach(t.Context(), elsewhere)
+	assert.ErrorContains(t, err, "lst", "nobody is started with it")
 
 	rewrite(t, o, `{ agents: { list: [{ id: "main" }, { id: "late" }] } } // mended`)
 	same := until(t, o, func(s host.Status) bool { return s.News == "" })
