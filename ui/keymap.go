@@ -301,6 +301,9 @@ func spell(key string) string {
 // keyFor is the key that texts name for an action, as it is now.
 func (m *Model) keyFor(id string) string {
 	if a := m.action(id); a != nil && len(a.keys) > 0 {
+		if first, second, two := cutKeys(a.keys[0]); two {
+			return keyLabel(first) + " " + keyLabel(second) // "go lists them" would read as a word
+		}
 		return keyLabel(a.keys[0])
 	}
 	return m.keyFor("palette.open") + " " + id
