@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -108,4 +109,29 @@ func sources(t *testing.T, root string) map[string]string {
 	})
 	require.NoError(t, err)
 	return texts
+}
+
+// What stands in backticks in a flag's usage is shown as the name of its value, so it is one: a word in capitals, and there only once.
+func TestFlagsNameTheirValues(t *testing.T) {
+	value := regexp.MustCompile("^[A-Z][A-Z0-9|=:-]*$")
+	root := newRoot(&app{})
+	for _, c := range append(verbsOf(root), root) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			parts := strings.Split(f.Usage, "`")
+			if len(parts) > 1 {
+				assert.Len(t, parts, 3, "%s --%s: %s", c.CommandPath(), f.Name, f.Usage)
+				assert.Regexp(t, value, parts[1], "%s --%s", c.CommandPath(), f.Name)
+			}
+		})
+	}
+}
+
+// Who answers for the session that an MCP client acts as, in words.
+func TestWhoAnswersAnMCPClient(t *testing.T) {
+	for runtime, want := range map[string]string{
+		"": "nobody: its agent is not configured", "external": "this client", "echo": "the offline runtime (echo)", "manual": "the operator (manual)",
+		"openai": "the runtime openai",
+	} {
+		assert.Equal(t, want, playedBy(runtime))
+	}
 }

@@ -25,12 +25,14 @@ func (a *app) act(c *cobra.Command, command core.Command, say func(r core.Receip
 
 // itemResult is what became of one of the sessions that a verb was given.
 type itemResult struct {
-	Key     string        `json:"key"` // as it was given, or once it is known the full key
-	Rev     core.Rev      `json:"rev,omitempty"`
-	Before  *core.Verdict `json:"before,omitempty"` // of the send policy, where that is what changes
-	After   *core.Verdict `json:"after,omitempty"`
-	Undo    *core.Command `json:"undo,omitempty"`
-	Refused *core.Error   `json:"refused,omitempty"`
+	Key    string        `json:"key"` // as it was given, or once it is known the full key
+	Rev    core.Rev      `json:"rev,omitempty"`
+	Before *core.Verdict `json:"before,omitempty"` // of the send policy, where that is what changes
+	After  *core.Verdict `json:"after,omitempty"`
+	Undo   *core.Command `json:"undo,omitempty"`
+	// Previous is the sessionId under which the transcript of a session that was deleted stays readable.
+	Previous string      `json:"previous,omitempty"`
+	Refused  *core.Error `json:"refused,omitempty"`
 }
 
 // each does something to every session that was named and prints the results, for people in a line each. One that is refused keeps no other

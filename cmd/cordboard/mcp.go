@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,12 +97,26 @@ func (a *app) whoAnswers(ctx context.Context, b core.Board) {
 		return // the client will hear of it
 	}
 	session := info.Actor.Session
-	agent, _, _ := strings.Cut(strings.TrimPrefix(session, "agent:"), ":")
 	for _, each := range info.Agents {
-		if each.ID == agent {
-			fmt.Fprintf(a.err, "acting as %s; turns of agent %s are answered by %s\n", safe.Line(session), safe.Line(agent), cmp.Or(each.Runtime, "nobody: it is not configured"))
+		if each.ID == agentOf(session) {
+			fmt.Fprintf(a.err, "acting as %s; messages to %[1]s are answered by %s\n", safe.Line(session), playedBy(each.Runtime))
 		}
 	}
+}
+
+// playedBy is who answers for an agent, from where an MCP client stands.
+func playedBy(runtime string) string {
+	switch runtime {
+	case "":
+		return "nobody: its agent is not configured"
+	case runtimeExternal:
+		return "this client"
+	case "echo":
+		return "the offline runtime (echo)"
+	case "manual":
+		return "the operator (manual)"
+	}
+	return "the runtime " + runtime
 }
 
 type nopCloser struct{ io.Writer }

@@ -43,7 +43,7 @@ func TestMCPClient(t *testing.T) {
 	sent := call("sessions_send", map[string]any{"sessionKey": "main", "message": "[[say:to myself]]", "timeoutSeconds": 30})
 	assert.Equal(t, "to myself", sent["reply"])
 	require.NoError(t, c.Close())
-	assert.Contains(t, said.String(), "acting as agent:night:main; turns of agent night are answered by echo")
+	assert.Contains(t, said.String(), "acting as agent:night:main; messages to agent:night:main are answered by the offline runtime (echo)")
 }
 
 // A client that sends what is no message is told that it did, in a line.

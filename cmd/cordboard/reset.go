@@ -80,9 +80,13 @@ func newDelete(a *app) *cobra.Command {
 				return a.each(args, func(key string) (itemResult, error) {
 					one := d
 					one.Session = key
-					receipt, err := b.Do(ctx, core.Command{Delete: &one})
-					return itemResult{Key: receipt.Key, Rev: receipt.Rev}, err
-				}, func(r itemResult) error { return a.say("deleted %s", r.Key) })
+					return deleted(ctx, b, one)
+				}, func(r itemResult) error {
+					if r.Previous == "" {
+						return a.say("deleted %s", r.Key)
+					}
+					return a.say("deleted %s: what was said there is readable as %s", r.Key, r.Previous)
+				})
 			})
 		},
 	}
@@ -90,4 +94,26 @@ func newDelete(a *app) *cobra.Command {
 	c.Flags().BoolVar(&d.Abort, "abort", false, "end what runs or is queued there first")
 	c.Flags().BoolVar(&d.Purge, "purge", false, "remove the transcripts too")
 	return c
+}
+
+// deleted deletes a session and tells under which sessionId its last transcript stays readable, if any is left.
+func deleted(ctx context.Context, b core.Board, d core.Delete) (itemResult, error) {
+	page, err := b.Records(ctx, core.RecordQuery{Kind: core.RecordSession, Session: d.Session, Limit: 1})
+	if err != nil {
+		return itemResult{}, err
+	}
+	before := page.Session.Session
+	receipt, err := b.Do(ctx, core.Command{Delete: &d})
+	result := itemResult{Key: receipt.Key, Rev: receipt.Rev}
+	if err != nil || d.Purge || before.SessionID == "" {
+		return result, err
+	}
+	kept, err := b.Messages(ctx, core.MessageQuery{Session: before.SessionID, Limit: 1})
+	switch {
+	case core.CodeOf(err) == core.CodeNotFound: // nothing was said
+		return result, nil
+	case err == nil:
+		result.Previous = kept.Generation.ID
+	}
+	return result, err
 }

@@ -107,9 +107,10 @@ func (a *app) spans(r core.Run, now time.Time) (waited, ran string) {
 func newWait(a *app) *cobra.Command {
 	var timeout int
 	c := &cobra.Command{
-		Use:               "wait RUN",
-		Short:             "Wait for a run's end and print its reply",
-		Long:              "wait may be called any number of times, also for a run that ended long ago. Exit code 3: it has not ended yet; 5: it failed.",
+		Use:   "wait RUN|KEY",
+		Short: "Wait for a run's end and print its reply",
+		Long: "wait may be called any number of times, also for a run that ended long ago. A session's key names the run that is live there, else the\n" +
+			"first that is queued, else the one that ended last. Exit code 3: it has not ended yet; 5: it failed.",
 		Example:           "  cordboard wait 5b0c2f6e-8c1e-4f5e-9a3c-1f0f5d0a7c11 --timeout 600",
 		Args:              usageArgs(cobra.ExactArgs(1)),
 		ValidArgsFunction: oneOf(a.runIDs),
@@ -117,11 +118,52 @@ func newWait(a *app) *cobra.Command {
 			if err := checkWait(timeout); err != nil {
 				return err
 			}
-			return a.reach(c, "", func(ctx context.Context, b core.Board) error { return a.await(ctx, b, args[0], timeout) })
+			return a.reach(c, "", func(ctx context.Context, b core.Board) error {
+				run, err := awaited(ctx, b, args[0])
+				if err != nil {
+					return err
+				}
+				return a.await(ctx, b, run, timeout)
+			})
 		},
 	}
 	c.Flags().IntVar(&timeout, "timeout", defaultWait, "seconds to wait")
 	return c
+}
+
+// awaited is the run that a name means: a run's id, or of the session of that name the live one, else the first in line, else the last ended.
+func awaited(ctx context.Context, b core.Board, name string) (string, error) {
+	if _, isRun, err := runNamed(ctx, b, name); isRun || err != nil {
+		return name, err
+	}
+	page, err := b.Records(ctx, core.RecordQuery{Kind: core.RecordSession, Session: name, Limit: 1})
+	if core.CodeOf(err) == core.CodeNotFound {
+		return "", core.Errorf(core.CodeNotFound, "there is no run %q, and %w", name, err)
+	}
+	if err != nil {
+		return "", err
+	}
+	s := page.Session.Session
+	if s.LiveRun != "" {
+		return s.LiveRun, nil
+	}
+	if page, err = b.Records(ctx, core.RecordQuery{Kind: core.RecordRuns, Session: s.Key}); err != nil {
+		return "", err
+	}
+	last, place := "", 0
+	for _, run := range page.Runs { // the newest first
+		at := page.Positions[run.ID]
+		switch {
+		case run.State != core.RunEnded && (place == 0 || at < place):
+			last, place = run.ID, max(at, 1)
+		case last == "":
+			last = run.ID
+		}
+	}
+	if last == "" {
+		return "", core.Errorf(core.CodeNotFound, "nothing has run in %s yet", s.Key)
+	}
+	return last, nil
 }
 
 func newAbort(a *app) *cobra.Command {

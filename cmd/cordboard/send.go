@@ -199,7 +199,7 @@ func (a *app) sendAs(ctx context.Context, b core.Board, as, to, message string, 
 		return err
 	}
 	if !a.json {
-		return a.sent(answer)
+		return a.answered(ctx, b, answer)
 	}
 	if err := a.printResult(result); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (a *app) await(ctx context.Context, b core.Board, run string, seconds int) 
 		x, _ := b.Explain(ctx, core.Question{Message: &core.MessageQuestion{To: r.SessionKey}}) // a board that cannot say leaves it open
 		answer.Error = fmt.Sprintf("no reply within %s: %s", wait, whyQueued(x.Message))
 	}
-	return a.sent(answer)
+	return a.answered(ctx, b, answer)
 }
 
 // whyQueued says what a run that has not started waits for.
@@ -235,6 +235,37 @@ func whyQueued(p *core.Prospect) string {
 		return "it is queued behind another run and goes on"
 	}
 	return "it has not started yet and does as soon as it can" // no slot is free, or the store cannot be written just now
+}
+
+// answered prints what a send came to. To a client that comes for its messages it is handed over, which is no reply.
+func (a *app) answered(ctx context.Context, b core.Board, answer sendAnswer) error {
+	if !a.json && answer.Status == "ok" && answer.Reply == "" && runtimeOf(ctx, b, answer.SessionKey) == runtimeExternal {
+		return a.say("the message is kept in %s for the client that plays the agent: it reads and answers when it comes", answer.SessionKey)
+	}
+	return a.sent(answer)
+}
+
+// runtimeExternal is the runtime of agents that clients outside play.
+const runtimeExternal = "external"
+
+// agentOf is the agent of a session key.
+func agentOf(key string) string {
+	agent, _, _ := strings.Cut(strings.TrimPrefix(key, "agent:"), ":")
+	return agent
+}
+
+// runtimeOf is who plays the agent of a session, "" when that is not known.
+func runtimeOf(ctx context.Context, b core.Board, key string) string {
+	info, err := b.Info(ctx)
+	if err != nil {
+		return ""
+	}
+	for _, each := range info.Agents {
+		if each.ID == agentOf(key) {
+			return each.Runtime
+		}
+	}
+	return ""
 }
 
 func answerOf(r core.Run, reply string, waited time.Duration) sendAnswer {

@@ -61,7 +61,7 @@ func newSpawn(a *app) *cobra.Command {
 	a.addAs(c, &s.as)
 	f := c.Flags()
 	f.StringVar(&s.label, "label", "", "a name for people")
-	f.StringVar(&s.agent, "agent", "", "whose sub-agent; `cordboard agents --as KEY` shows who may be (default KEY's own)")
+	f.StringVar(&s.agent, "agent", "", "whose sub-agent (default KEY's own): cordboard agents --as KEY shows who may be")
 	f.StringVar(&s.model, "model", "", "a configured model instead of the agent's")
 	f.StringVar(&s.thinking, "thinking", "", "off, minimal, low, medium, high, xhigh or adaptive")
 	f.IntVar(&s.timeout, "timeout", 0, "cut the run after so many seconds; 0 never (default the configured one)")

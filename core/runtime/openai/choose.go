@@ -44,7 +44,8 @@ func (r *Runtime) choose(name, level string) (choice, error) {
 	}
 	if endpoint.KeyEnv != "" {
 		if c.key = strings.TrimSpace(endpoint.Key()); c.key == "" {
-			return choice{}, core.Errorf(core.CodeConfig, "the environment variable %s, which holds the key of the provider %q, is empty", endpoint.KeyEnv, provider).
+			return choice{}, core.Errorf(core.CodeConfig, "the owner of the store, pid %d, has no %s in its environment, the key of the provider %q: "+
+				"start it where the key is set, after `cordboard serve --stop`", os.Getpid(), endpoint.KeyEnv, provider).
 				Because(at + ".apiKeyEnv")
 		}
 	}

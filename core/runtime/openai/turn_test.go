@@ -238,7 +238,7 @@ func TestConfiguration(t *testing.T) {
 			p := r.Providers["mock"]
 			p.Key = func() string { return " " }
 			r.Providers["mock"] = p
-		}, "models.providers.mock.apiKeyEnv", "MOCK_KEY"},
+		}, "models.providers.mock.apiKeyEnv", fmt.Sprintf("the owner of the store, pid %d, has no MOCK_KEY in its environment", os.Getpid())},
 		"no prompt": {func(r *rig, _ *core.Turn) { r.agent.SystemPromptFile = "/nowhere/x" }, "agents.list[].systemPromptFile", "/nowhere/x"},
 	} {
 		t.Run(name, func(t *testing.T) {
