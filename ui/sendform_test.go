@@ -87,6 +87,25 @@ func TestSendAndAnswer(t *testing.T) {
 	require.Equal(t, "All green.", c.lastLine())
 }
 
+// A wait that runs out on what is held says so, and how to let it go; closed, it is told as a notice.
+func TestAWaitOnWhatIsHeldRunsOut(t *testing.T) {
+	b := talkBoard()
+	_, err := b.Do(t.Context(), core.Command{Hold: &core.Hold{Session: talkOps}})
+	require.NoError(t, err)
+	c := newConsole(t, b, 100, 30)
+	c.open(talkOps)
+	c.press("s")
+	c.typed("deploy")
+	c.press("shift+tab")
+	c.press("backspace", "backspace", "5", "ctrl+s")
+	c.live()
+	for range 6 {
+		c.elapse(time.Second)
+	}
+	require.Contains(t, c.view(), "The message is queued and does not start: the session is held")
+	require.NotContains(t, c.view(), "run goes on")
+}
+
 // R001, R004: a wait that runs out says that the run goes on, offers to wait again, and a second message is asked about first.
 func TestAWaitRunsOut(t *testing.T) {
 	b := talkBoard()

@@ -310,7 +310,7 @@ func (b *board) sendAnswer(ctx context.Context, answer tool.SendAnswer, run core
 		})
 		why := "behind other runs of that session; it will run"
 		if held != "" {
-			why = "and does not start before the operator lets it (" + held + ": `cordboard release` lets it go); it will run then"
+			why = "and does not start before the operator lets it (" + held + "; he does so with `cordboard release`); it will run then"
 		}
 		return answer.TimedOut("", fmt.Sprintf(
 			"no reply yet: the message is accepted and has been queued for %s %s, and sessions_history will hold the reply. Do not send it again",

@@ -93,7 +93,7 @@ func TestSessionsSendTellsTheQueue(t *testing.T) {
 		assert.Contains(t, answer["error"], "queued for 2s behind other runs")
 		s.do(core.Command{Hold: &core.Hold{}})
 		answer, _ = s.tell("agent:main:main", "agent:ops:main", "x", 2)
-		assert.Contains(t, answer["error"], "queued for 2s and does not start before the operator lets it (all sessions are held)")
+		assert.Contains(t, answer["error"], "queued for 2s and does not start before the operator lets it (all sessions are held; he does so with `cordboard release`)")
 		s.do(core.Command{Stop: &core.Stop{Session: "agent:ops:main"}})
 		run, _ := s.await(answer["runId"].(string))
 		assert.Equal(t, core.OutcomeAborted, run.Outcome, "what is held is stopped like anything else")
