@@ -87,6 +87,9 @@ func Read(ctx context.Context, o Options) (*Host, error) {
 // was named and holds none is CodeStoreMissing, for it may have been mistyped.
 func Attach(ctx context.Context, o Options) (*Host, error) {
 	if o.Dir != "" && !Exists(o) {
+		if _, _, broken := o.effective(); broken != nil {
+			return nil, broken // nobody can have the config before
+		}
 		return nil, noStore(o)
 	}
 	return attach(ctx, o)
