@@ -48,8 +48,8 @@ func demoPolicy(session string, policy core.SendPolicy) demoScene {
 	return demoScene{command: core.Command{Patch: &core.Patch{Session: session, SendPolicy: &policy}}}
 }
 
-// demoOpening is what has happened when the console opens: exchanges, deliveries, a sub-agent and one
-// that is refused, a failure, a queue and what waits for the operator.
+// demoOpening is what has happened when the console opens: exchanges, deliveries, a sub-agent and one that is refused, a failure, a queue
+// and what waits for the operator.
 func demoOpening() []demoScene {
 	return []demoScene{
 		demoPolicy(demoIncidents, core.SendAllow), // the one channel that the deny rule spares
@@ -76,12 +76,14 @@ func demoOpening() []demoScene {
 func demoRound(n int) []demoScene {
 	words := "Reading the edge logs of the last hour. There are two bursts of 502, at 02:13 and at 05:40, both towards orders-api:8443. The first one " +
 		"falls together with the read peak of the backup; the second has no such neighbour. I would move the backup to 03:30 and look at the second one by hand."
+	sweep := demoSpawn(demoLounge, "research", fmt.Sprintf("log sweep %d", n), fmt.Sprintf("Round %d: sweep last night's logs for new errors. "+
+		"[[think:Four hosts, the busiest first.]] [[sleep:9s]] [[say:Two new kinds of error, both on edge-3.]] [[announce:Two new kinds of error, both on edge-3.]]", n))
+	sweep.params["cleanup"] = "delete" // or they would push the others off the screen
 	return []demoScene{
 		demoSend(demoDesk, fmt.Sprintf("Round %d: look at the edge logs. [[think:Two files, the larger one first.]] [[stream:60/150ms]] [[tokens:8200/96]] [[say:%s]]", n, words)),
 		demoSend(demoIncidents, fmt.Sprintf("Round %d: watch checkout. [[sleep:12s]] [[say:Nothing unusual in twelve seconds.]]", n)),
 		demoSend(demoIncidents, "And the payment queue? [[sleep:6s]] [[say:It is empty.]]"),
-		demoSpawn(demoLounge, "research", fmt.Sprintf("log sweep %d", n), fmt.Sprintf("Round %d: sweep last night's logs for new errors. [[think:Four hosts, the busiest first.]] "+
-			"[[sleep:9s]] [[say:Two new kinds of error, both on edge-3.]] [[announce:Two new kinds of error, both on edge-3.]]", n)),
+		sweep,
 		{as: demoOps, tool: "sessions_send", params: map[string]any{
 			"sessionKey": demoDesk, "timeoutSeconds": 0, "message": fmt.Sprintf("Round %d: how far are you? [[sleep:2s]] [[say:Half of it. [[say:REPLY_SKIP]]]] [[announce:Half of the logs are read.]]", n),
 		}},
