@@ -71,6 +71,7 @@ type Run struct {
 	Owner        string      `json:"owner,omitempty"`
 	Process      *Process    `json:"process,omitempty"` // the child that plays it, while it runs
 	Fence        Rev         `json:"fence,omitempty"`
+	Rerun        string      `json:"rerun,omitempty"` // id of the run that repeats it
 	Message      string      `json:"message,omitempty"`
 	Label        string      `json:"label,omitempty"`
 	Provenance   *Provenance `json:"provenance,omitempty"`

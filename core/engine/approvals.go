@@ -214,9 +214,13 @@ func (s *sink) awaits(by int) {
 	s.askedAt = now
 }
 
-// awayFor is how long a run has waited for the operator since it was asked last; at least a moment while it waits now.
-func (s *sink) awayFor() time.Duration {
+// patience is how much longer a run may take since it was asked last: as long as it waited for the operator, and at least a moment while it
+// waits now. A limit that a sub-agent was given by name counts whoever it waits for (session-tools.md §8).
+func (s *sink) patience() time.Duration {
 	const moment = time.Second
+	if s.run.Spawn != nil {
+		return 0
+	}
 	now := s.engine.clock.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -228,3 +228,17 @@ func TestToolsOfARuntimesOwn(t *testing.T) {
 		}, s.transcript("main"))
 	})
 }
+
+// The limit that a sub-agent was given by name counts whoever it waits for (session-tools.md §8).
+func TestLimitOfASubagentThatAsks(t *testing.T) {
+	speak(t, "", []string{"agent:main:main"}, func(t *testing.T, s *stage, say puppet) {
+		say <- asker("wait for me")
+		body, code := s.call("agent:main:main", "sessions_spawn", `{"task":"ask","runTimeoutSeconds":60}`)
+		require.Empty(t, code)
+		id, _ := body["runId"].(string)
+		run, _ := s.await(id)
+		assert.Equal(t, core.OutcomeTimeout, run.Outcome)
+		assert.Equal(t, int64(60_000), run.EndedAt-run.StartedAt)
+		assert.Empty(t, s.pending())
+	})
+}

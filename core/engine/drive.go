@@ -346,7 +346,7 @@ func (d *driver) turn(ctx context.Context, cancel context.CancelCauseFunc, run c
 	}
 	if limit := d.engine.limitOf(&run, &s); limit > 0 {
 		go func() { // ends with ctx, which execute cancels
-			for left := time.Duration(limit) * time.Second; left > 0; left = out.awayFor() {
+			for left := time.Duration(limit) * time.Second; left > 0; left = out.patience() {
 				if d.engine.clock.Sleep(ctx, left) != nil {
 					return
 				}

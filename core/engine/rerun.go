@@ -20,6 +20,11 @@ func (b *board) rerun(a *act, id, newID string) error {
 	case old.Outcome == core.OutcomeOK:
 		return core.Errorf(core.CodeConflict, "run %s ended ok: one that failed, timed out, was aborted or interrupted can be run again", old.ID)
 	}
+	if repeated, ok, err := a.Run(old.Rerun); err != nil {
+		return err
+	} else if ok && repeated.State != core.RunEnded { // a key that was pressed twice is one wish
+		return core.Errorf(core.CodeConflict, "run %s is being run again already, as %s", old.ID, repeated.ID)
+	}
 	s, err := b.row(a, old.SessionKey)
 	if err != nil {
 		return err
@@ -36,6 +41,10 @@ func (b *board) rerun(a *act, id, newID string) error {
 	}
 	if next.Spawn != nil {
 		s.SpawnRun = next.ID
+	}
+	old.Rerun = next.ID
+	if err := a.PutRun(old); err != nil {
+		return err
 	}
 	next, err = b.enqueue(a, a.fx, next, s, a.now)
 	a.receipt.Run = next.ID
