@@ -255,14 +255,21 @@ func (b *frameBench) run() (figures []figure, err error) {
 	return figures, nil
 }
 
-// home puts the cursor on the first session. It may be there, and then nothing is drawn: so it is moved first.
+// home puts the cursor on the first session. It may be there, and then nothing would be drawn: so it goes to the last one before.
 func (b *frameBench) home() error {
+	info, err := b.board.Info(b.ctx)
+	if err != nil {
+		return err
+	}
+	b.w.mark()
 	if _, err := io.WriteString(b.w.pty, "\x1b[F"); err != nil {
 		return err
 	}
-	time.Sleep(200 * time.Millisecond)
+	if err := b.w.sees(b.ctx, atRow(info.Store.Sessions)); err != nil {
+		return err
+	}
 	b.w.mark()
-	_, err := io.WriteString(b.w.pty, "\x1b[H\x1b[B") // its agent's row is the first
+	_, err = io.WriteString(b.w.pty, "\x1b[H\x1b[B") // its agent's row is the first
 	return errors.Join(err, b.w.sees(b.ctx, atRow(1)))
 }
 
