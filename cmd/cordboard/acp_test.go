@@ -42,7 +42,10 @@ func TestACPAgent(t *testing.T) {
 	}
 	assert.Equal(t, "rm -rf build", pending[0].Title)
 	assert.Contains(t, verb("approve"), "rm -rf build")
-	assert.Equal(t, "answered agent:desk:main with no\n", verb("approve", "agent:desk:main", "reject"))
+	shown := verb("approve", "agent:desk:main")
+	assert.Contains(t, shown, `{"command":"rm -rf build"}`, "to look is not to answer")
+	assert.Contains(t, shown, "yes  Allow")
+	assert.Equal(t, "answered agent:desk:main with no: rm -rf build\n", verb("approve", "agent:desk:main", "reject"))
 	assert.Equal(t, "chosen: no\n", verb("wait", pending[0].Run))
 	assert.Equal(t, "nobody asks for permission.\n", verb("approve"))
 

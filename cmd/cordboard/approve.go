@@ -16,8 +16,9 @@ func newApprove(a *app) *cobra.Command {
 		Use:   "approve [KEY|RUN|ID] [allow|reject|OPTION]",
 		Short: "Answer an agent that asks for permission; without arguments list who asks",
 		Long: "approve answers a request for permission, which an agent that speaks the Agent Client Protocol makes before it does something. It is named\n" +
-			"by its session, its run or its own id, and answered with allow, reject, or one of the options that the list shows.",
-		Example:           "  cordboard approve\n  cordboard approve agent:main:main allow",
+			"by its session, its run or its own id, and answered with allow, reject, or one of the options that the list shows. Without an answer it\n" +
+			"shows what is asked, parameters included.",
+		Example:           "  cordboard approve\n  cordboard approve agent:main:main\n  cordboard approve agent:main:main allow",
 		Args:              usageArgs(cobra.RangeArgs(0, 2)),
 		ValidArgsFunction: oneOf(a.askingKeys),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -25,7 +26,7 @@ func newApprove(a *app) *cobra.Command {
 			case 0:
 				return a.read(c, "", a.listApprovals)
 			case 1:
-				args = append(args, "allow")
+				return a.read(c, "", func(ctx context.Context, b core.Board) error { return a.showApproval(ctx, b, args[0]) })
 			}
 			return a.reach(c, "", func(ctx context.Context, b core.Board) error { return a.approve(ctx, b, args[0], args[1]) })
 		},
@@ -56,27 +57,68 @@ func (a *app) listApprovals(ctx context.Context, b core.Board) error {
 	return t.write(a.out, a.width())
 }
 
-// approve answers the request that a name means: its id, its run, or its session.
-func (a *app) approve(ctx context.Context, b core.Board, name, option string) error {
-	page, err := b.Records(ctx, core.RecordQuery{Kind: core.RecordApprovals})
+// showApproval tells all of what is asked.
+func (a *app) showApproval(ctx context.Context, b core.Board, name string) error {
+	p, err := approvalNamed(ctx, b, name)
 	if err != nil {
 		return err
 	}
-	answer := core.Approve{Session: name, Option: option}
-	for _, p := range page.Approvals {
-		switch name {
-		case p.ID:
-			answer = core.Approve{ID: name, Option: option}
-		case p.Run:
-			answer = core.Approve{Run: name, Option: option}
+	if a.json {
+		return a.printJSON(p)
+	}
+	if err := a.say("%s asks to: %s", p.Session, p.Title); err != nil {
+		return err
+	}
+	if len(p.Params) > 0 {
+		if err := a.say("  %s", string(p.Params)); err != nil {
+			return err
 		}
 	}
-	receipt, err := b.Do(ctx, core.Command{Approve: &answer})
+	for _, o := range p.Options {
+		if err := a.say("  %s  %s", o.ID, o.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// approve answers the request that a name means now: by its id, so that what the session asks next is not answered by it.
+func (a *app) approve(ctx context.Context, b core.Board, name, option string) error {
+	p, err := approvalNamed(ctx, b, name)
+	if err != nil {
+		return err
+	}
+	receipt, err := b.Do(ctx, core.Command{Approve: &core.Approve{ID: p.ID, Option: option}})
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return a.printJSON(receipt)
 	}
-	return a.say("answered %s with %s", receipt.Key, receipt.Outcome)
+	return a.say("answered %s with %s: %s", receipt.Key, receipt.Outcome, p.Title)
+}
+
+// approvalNamed is the request of that id, or the only one of that run or session.
+func approvalNamed(ctx context.Context, b core.Board, name string) (found core.Approval, err error) {
+	page, err := b.Records(ctx, core.RecordQuery{Kind: core.RecordApprovals})
+	if err != nil {
+		return found, err
+	}
+	session := name
+	if detail, err := b.Records(ctx, core.RecordQuery{Kind: core.RecordSession, Session: name, Limit: 1}); err == nil {
+		session = detail.Session.Session.Key
+	}
+	for _, p := range page.Approvals {
+		if p.ID != name && p.Run != name && p.Session != session {
+			continue
+		}
+		if found.ID != "" {
+			return found, core.Errorf(core.CodeAmbiguous, "%s asks for more than one thing: name the id of one, `cordboard approve` lists them", name)
+		}
+		found = p
+	}
+	if found.ID == "" {
+		err = core.Errorf(core.CodeNotFound, "nothing by the name of %s asks for permission: it was answered, or its run has ended", name)
+	}
+	return found, err
 }

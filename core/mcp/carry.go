@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -52,7 +53,7 @@ func (s *source) command() (*command, error) {
 	}
 	defer in.Close()
 	cmd := exec.Command(s.server.Command[0], s.server.Command[1:]...)
-	cmd.Env = s.environment()
+	cmd.Env, cmd.Dir = s.environment(), s.place()
 	started, err := child.Start(cmd, in)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the command %q: %w", s.server.Command[0], err), out.Close())
@@ -74,6 +75,16 @@ func (s *source) environment() []string {
 		env = append(env, name+"="+value)
 	}
 	return env
+}
+
+// place is where a command works: at home, as where MCP clients start theirs. The owner itself may work in the data directory, and a server
+// that serves the files around it is to serve others.
+func (s *source) place() string {
+	home := s.box.options.Getenv("HOME")
+	if info, err := os.Stat(home); err != nil || !info.IsDir() || !filepath.IsAbs(home) {
+		return string(filepath.Separator)
+	}
+	return home
 }
 
 // tell writes what a command says on its standard error into the log, until it has ended.
