@@ -314,7 +314,8 @@ func (a *app) benchFrames(ctx context.Context, dir string) (figures []figure, er
 	c := exec.CommandContext(ctx, a.program[0], append(a.program[1:len(a.program):len(a.program)],
 		"--data", dir, "--config", config, "--theme", "dark", "--session", b.key)...)
 	c.Stdin, c.Stdout, c.Stderr = tty, tty, tty
-	c.Env = append(os.Environ(), "TERM=xterm-256color", "HOME="+dir, "XDG_STATE_HOME="+filepath.Join(dir, "state-home"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config-home"))
+	// With CI or NO_COLOR the console would draw without colour, and other frames than people see.
+	c.Env = append(os.Environ(), "CI=", "NO_COLOR=", "TERM=xterm-256color", "HOME="+dir, "XDG_STATE_HOME="+filepath.Join(dir, "state-home"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config-home"))
 	err = c.Start()
 	if err := errors.Join(err, tty.Close()); err != nil {
 		return nil, err
