@@ -1,6 +1,7 @@
 package config
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -129,6 +130,11 @@ func (c *Config) DefaultAgent() string {
 		return c.Agents.List[0].ID
 	}
 	return key.DefaultMain
+}
+
+// Listed reports whether the config says more of its agents than that there is one `main`, as it does by default.
+func (c *Config) Listed() bool {
+	return len(c.Agents.List) != 1 || !reflect.DeepEqual(c.Agents.List[0], Agent{ID: key.DefaultMain})
 }
 
 // Agent is an agent with the defaults filled in, ids compared in lower case. For an id that agents.list does not name it is the bare

@@ -94,3 +94,19 @@ func TestModelsOfRuns(t *testing.T) {
 		})
 	}
 }
+
+// Where the config lists agents, nobody answers for one that it does not list: not the offline runtime by accident.
+func TestAgentThatIsNotListed(t *testing.T) {
+	play(t, `agents: { list: [{ id: "main" }, { id: "ops" }] }, tools: { sessions: { visibility: "all" }, agentToAgent: { enabled: true } }`,
+		[]string{"agent:main:main", "agent:gone:main"}, func(t *testing.T, s *stage) {
+			err := s.refuse(core.CodeUnsupported, core.Command{Send: &core.Send{Session: "agent:gone:main", Message: "hello"}})
+			assert.ErrorContains(t, err, `"gone" is not configured`)
+			_, code := s.tell("agent:main:main", "agent:gone:main", "hello", 0)
+			assert.Equal(t, core.CodeUnsupported, code)
+			assert.Empty(t, s.transcript("agent:gone:main"))
+		})
+	play(t, "", []string{"agent:any:main"}, func(t *testing.T, s *stage) { // a store is tried out without a config
+		_, reply := s.await(s.send("agent:any:main", "hello"))
+		assert.Equal(t, "hello", reply)
+	})
+}

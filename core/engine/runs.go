@@ -355,12 +355,27 @@ func (e *Engine) enqueueStep(tx core.Tx, fx *effects, x core.Exchange, o order, 
 	return nil, err
 }
 
+// answers reports whether somebody answers for an agent: one of agents.list, where there is such a list. Without one the offline runtime
+// answers for all, so that a store can be tried out without a config.
+func (e *Engine) answers(agent string) bool {
+	_, configured := e.config.Agent(agent)
+	return configured || !e.config.Listed()
+}
+
+func (e *Engine) nobodyAnswers(s *core.Session) *core.Error {
+	return core.Errorf(core.CodeUnsupported, "nobody answers for %s: its agent %q is not configured (any more)", s.Key, e.names.AgentOf(s.Key)).
+		Because("agents.list")
+}
+
 // mayRun asks whether a run may be put into a session: nobody answers for a mirrored one, and the send policy may deny it.
 func (e *Engine) mayRun(s *core.Session) *core.Error {
 	if s.Mirrored() {
 		return core.Errorf(core.CodeMirrored,
 			"session %q belongs to the imported directory %s, so nobody here writes into it or answers in its name: `cordboard adopt KEY` cuts it from "+
 				"there, and its agent answers here from then on", s.Key, s.Source)
+	}
+	if !e.answers(e.names.AgentOf(s.Key)) {
+		return e.nobodyAnswers(s)
 	}
 	if verdict := e.send(s); !verdict.Allowed {
 		return core.Errorf(core.CodeSendDenied, "%s", verdict.Message).Because(verdict.ConfigKey)

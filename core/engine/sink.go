@@ -189,6 +189,9 @@ func (s *sink) ending(r core.TurnResult, err, cause error) ending {
 // runtimeOf is who plays a session's agent.
 func (e *Engine) runtimeOf(s *core.Session) (core.Runtime, error) {
 	agent, _ := e.config.Agent(e.names.AgentOf(s.Key))
+	if !e.answers(agent.ID) { // it was when the run was queued
+		return nil, e.nobodyAnswers(s)
+	}
 	r, ok := e.options.Runtimes[agent.Runtime.Type]
 	if !ok {
 		return nil, core.Errorf(core.CodeUnsupported, "agent %q has the runtime %q, which is not there", agent.ID, agent.Runtime.Type).
