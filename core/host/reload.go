@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"reflect"
 	"time"
@@ -18,6 +20,7 @@ import (
 const (
 	configSettles = 100 * time.Millisecond // what an editor does to a file while it saves it
 	configRetry   = 200 * time.Millisecond // to look whether anything still runs
+	configAppears = 2 * time.Second        // to look whether the user's directory has been made
 )
 
 // watchedConfig is the file that is watched: the one in force, else the user's, which may come into being.
@@ -39,9 +42,10 @@ func (s *server) reloads(ctx context.Context) *config.Config {
 		return nil
 	}
 	w, err := fsnotify.NewWatcher()
+	made := false
 	if err == nil {
 		defer w.Close()
-		err = w.Add(filepath.Dir(file)) // the file itself would be lost with the first save that renames
+		made, err = s.watchDir(ctx, w, filepath.Dir(file)) // the file itself would be lost with the first save that renames
 	}
 	if err != nil {
 		s.log.Info("changes of the config are not noticed", "file", file, "error", err)
@@ -49,14 +53,31 @@ func (s *server) reloads(ctx context.Context) *config.Config {
 		return nil
 	}
 	for {
-		select {
-		case <-w.Events:
-		case <-w.Errors:
-		case <-ctx.Done():
-			return nil
+		if !made {
+			select {
+			case <-w.Events:
+			case <-w.Errors:
+			case <-ctx.Done():
+				return nil
+			}
 		}
+		made = false
 		if next := s.nextConfig(ctx, w); next != nil || ctx.Err() != nil {
 			return next
+		}
+	}
+}
+
+// watchDir watches a directory, and waits for it where there is none yet; made says that it was waited for, so that the file may be there.
+func (s *server) watchDir(ctx context.Context, w *fsnotify.Watcher, dir string) (made bool, err error) {
+	for {
+		err = w.Add(dir)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return made, err
+		}
+		made = true
+		if err := s.clock.Sleep(ctx, configAppears); err != nil {
+			return made, err
 		}
 	}
 }

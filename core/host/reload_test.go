@@ -115,3 +115,19 @@ func TestWaitOverAReload(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, core.OutcomeOK, (<-ended).Outcome)
 }
+
+// A user's first config is noticed too, the directory for it included.
+func TestFirstConfigIsNoticed(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", home)
+	o := options(t)
+	o.ConfigGiven = false
+	b := attached(t, o)
+	assert.Equal(t, []string{"main"}, agentIDs(t, b))
+	first := until(t, o, func(s host.Status) bool { return s.PID != 0 })
+	dir := filepath.Join(home, "cordboard")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json5"), []byte(`{ agents: { list: [{ id: "main" }, { id: "first" }] } }`), 0o600))
+	until(t, o, func(s host.Status) bool { return s.Since != first.Since && s.PID != 0 })
+	assert.Equal(t, []string{"main", "first"}, agentIDs(t, b))
+}

@@ -50,7 +50,7 @@ func SendingTo(s *core.Session) Sending {
 func (r *Rules) MaySend(s Sending) core.Verdict {
 	if s.Override == core.SendAllow || s.Override == core.SendDeny {
 		return sendVerdict(s, s.Override, "session override", "",
-			"its own override says deny, set by sessions.patch or /send; allow or unset would be accepted")
+			"its own override says deny, set by the operator or by /send in its chat; allow or inherit would be accepted")
 	}
 	s.Channel = strings.ToLower(cmp.Or(strings.TrimSpace(s.Channel), key.Channel(s.Key)))
 	s.ChatType = cmp.Or(s.ChatType, key.ChatType(s.Key))
