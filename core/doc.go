@@ -17,8 +17,9 @@
 //	Spawn, Binding              spawn.go       what a sub-agent's run and a thread have beside
 //	Rev, Change, Batch          change.go      revisions and what front ends are told
 //	Store, Reader, Tx           store.go       what the engine needs kept (store/bolt keeps it)
-//	Board                       board.go       what any front end can do (package engine does it, gateway/board carries it)
-//	Runtime, Channel            runtime.go     who plays an agent, where texts go
+//	Board                       board.go       what any front end can do (package engine does it, gateway/board carries it);
+//	                                           command.go what it can be told, question.go and records.go what it can be asked
+//	Runtime, Channel, Toolbox   runtime.go     who plays an agent, where texts go, tools from outside
 //
 // "session-tools.md §4" and the like, here and everywhere, are sections of the specification that the project is built to.
 //

@@ -19,6 +19,7 @@
 //	deliver.go    texts on their way to people; flights.go which of them may leave now
 //	usage.go      what runs cost, by day
 //	recover.go    what an earlier life left; children.go the processes that played its runs, token.go what these may
+//	approvals.go  what runs ask the operator's permission for
 //	toolbox.go    the tools of a run, those of other servers too
 //	voice.go      what runs are saying, before it is in a transcript; hear.go tells streams of it
 //

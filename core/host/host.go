@@ -2,15 +2,16 @@
 // or of a store that is only read. It is the one room that knows engine, store, gateway, runtimes and channels; whoever wants a board
 // asks here and never learns what stands behind it (gateway.md §1).
 //
-//	Read     the owner's board when there is an owner, else the store read-only      read verbs, the console with --readonly
-//	Attach   the owner's board; an owner is started when there is none               console, verbs that write
-//	AttachMaking  likewise, and a named store is made when there is none             following a directory
-//	Own      the store for this process alone, no engine running                     import without an owner, demo, bench
-//	Serve      be the owner
-//	InProcess  be the owner beside other work                                           demo, the console with --in-process
+//	Read          the owner's board when there is an owner, else the store read-only   read verbs, the console with --readonly
+//	Attach        the owner's board; an owner is started when there is none            console, verbs that write
+//	AttachMaking  likewise, and a named store is made when there is none               following a directory
+//	Own           the store for this process alone, no engine running                  import without an owner, bench
+//	Serve         be the owner
+//	InProcess     be the owner beside other work                                       demo, the console with --in-process
 //
-// serve.go is the owner, session.go what it answers, attach.go the way to it, spawn.go how one is started, care.go what looks after the
-// store.
+// serve.go is the owner, session.go what it answers, child.go its other door for commands that play agents, reload.go what it does when the
+// config changes, log.go where it writes. attach.go is the way to it, roam.go the way of who only reads, spawn.go how one is started,
+// care.go what looks after the store. runtimes.go and mcp.go put the rooms of agents and tools together.
 package host
 
 import (
